@@ -19,8 +19,8 @@ class Text:
     """The text of a source in chunks, without its byte order mark.
 
     A byte that does not decode raises FileProblem `encoding`, or `invalid_unicode` for half a
-    surrogate pair, once everything before it has been yielded. Its line is `line`, which who splits
-    the text into lines sets, so that they are not counted twice.
+    surrogate pair, once everything before it has been yielded. It lies in `line`, which is counted
+    here unless, without `counts_lines`, it is set by whoever splits the text.
     """
 
     def __init__(self, source: Source, encoding: str = "", *, counts_lines: bool = True) -> None:

@@ -101,21 +101,21 @@ def drift_sentences(
     reference: str,
     *,
     parted: Collection[int] = (),
-    flipped: Collection[int] = (),
+    flipped: Sequence[int] = (),
 ) -> list[str]:
     """In order of weight. Means on the two sides of a place in `parted` are not compared; at those
-    in `flipped`, in order, unusually many verdicts flipped, or more one way than the other.
+    in `flipped`, in order, unusually many verdicts flipped, or more one way than the other, since
+    the run before.
 
     `figures` are by place: those of the newest run and of the last MAX_CHANGES_SHOWN flipped ones.
     """
-    steps = [place for place in flipped if place and place not in parted]
     return [
         *_mean_sentence(scorer, runs, figures, parted),
         *_test_sentence(runs, level),
         *_change_sentences(runs, level),
         *_return_sentences(runs, level),
         *_limit_sentences(runs, figures, level),
-        *_flip_sentences(scorer, runs, figures, steps),
+        *_flip_sentences(scorer, runs, figures, flipped),
         *_text_sentences(runs, figures, reference),
     ]
 
@@ -245,13 +245,14 @@ def _flip_sentences(
     scorer: str,
     runs: Sequence[RunOnLine],
     figures: Mapping[int, RunFigures],
-    steps: Sequence[int],
+    flipped: Sequence[int],
 ) -> Iterator[str]:
     """The latest steps with unusual flips."""
-    for place in steps[-MAX_CHANGES_SHOWN:]:
+    for place in flipped[-MAX_CHANGES_SHOWN:]:
         yield _flip_sentence(scorer, runs[place - 1], runs[place], figures[place])
-    if len(steps) > MAX_CHANGES_SHOWN:
-        yield f"The same is true of {len(steps) - MAX_CHANGES_SHOWN:,} earlier steps."
+    earlier = len(flipped) - MAX_CHANGES_SHOWN
+    if earlier > 0:
+        yield f"The same is true of {earlier:,} earlier {'step' if earlier == 1 else 'steps'}."
 
 
 def _flip_sentence(scorer: str, before: RunOnLine, after: RunOnLine, figures: RunFigures) -> str:

@@ -263,7 +263,11 @@ class DriftLine:
     @cached_property
     def _flipped(self) -> list[int]:
         """The places of the runs whose flips from the run before are unusual, in order."""
-        return [place for place in sorted(self._judged) if self.runs[place].has_unusual_flips]
+        return [
+            place
+            for place in sorted(self._judged)
+            if place and self.runs[place].has_unusual_flips and not self.runs[place].is_cut_off
+        ]
 
     @cached_property
     def _judged(self) -> set[int]:

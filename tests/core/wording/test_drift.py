@@ -75,8 +75,7 @@ def test_it_begins_with_where_the_line_is(means: list[float | None], text: str) 
 
 
 def test_means_across_a_break_are_not_compared() -> None:
-    flipping = told(1, pairs=100, fixed=10, broke=10, churn_p=0.0001)
-    found = said(told(0), flipping, parted=(1,))
+    found = said(told(0), told(1), parted=(1,))
     assert found == ["close enough is at 0.800 in w1 (n = 1,200)."]
 
 

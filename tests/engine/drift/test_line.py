@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from scoring.core.stats.change_points import control_limits
 from scoring.engine.drift import DriftLine, drift_lines, measure_series
+from scoring.engine.drift.line import LineWindow
 from scoring.models import (
     Dataset,
     DatasetVersion,
@@ -66,6 +67,20 @@ def test_another_scorer_of_the_same_name_is_no_version(version: DatasetVersion) 
     run_in_week(version, 2, scorers=[other]).scorers.update(name="close")
     (line,) = drift_lines(version.dataset)
     assert [each.text for each in line.points[1].breaks] == ["another scorer"]
+
+
+def test_flips_across_a_break_are_not_told(version: DatasetVersion) -> None:
+    weeks(version, STEADY[:4])
+    scorer_of(version).revise({"case_sensitive": True}, by=None)
+    weeks(version, STEADY[:2], first=4)
+    measure_series(version.dataset, "a")
+    DriftResult.objects.update(churn_p=0.001)
+    (line,) = drift_lines(version.dataset, part=LineWindow(most=1))
+    told = [
+        text.split(" the mean ")[0] for text in line.sentences if "changed their verdict" in text
+    ]
+    assert told == ["From w1 to w2", "From w2 to w3", "From w4 to w5"]
+    assert "The same is true of 1 earlier step." in line.sentences
 
 
 @pytest.mark.parametrize(("count", "has_limits"), [(1, False), (7, False), (8, True), (22, True)])
