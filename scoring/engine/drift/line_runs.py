@@ -30,7 +30,8 @@ _COLUMNS: Final = (
     "version_id", "version__number", "version__scorer",
     "run__output_set__version_id", "run__output_set__version__number", "threshold",
 )  # fmt: skip
-_RESULTS: Final = slice(11, 11 + len(RESULT_COLUMNS))
+_FIRST_RESULT: Final = _COLUMNS.index(RESULT_COLUMNS[0])
+_RESULTS: Final = slice(_FIRST_RESULT, _FIRST_RESULT + len(RESULT_COLUMNS))
 
 LineKey = tuple[str, str]  # series and scorer
 
@@ -85,7 +86,7 @@ class LineRun(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A run as it is read: _COLUMNS."""
+    """A run as it is read: _COLUMNS, those of results and of versions each as one field."""
 
     series: str
     scorer: str
@@ -132,8 +133,6 @@ def _line_runs(rows: Sequence[_Row]) -> list[LineRun]:
         newest[row.outputs] = max(newest.get(row.outputs, 0), row.run)
         first.setdefault(row.outputs, row)
     shown = [row for row in rows if newest[row.outputs] == row.run][-MAX_POINTS:]
-    if not shown:
-        return []
     names = Counter(row.run_name for row in shown)
     breaks = [find_rescoring(first[shown[0].outputs].versions, shown[0].versions)]
     breaks += [find_breaks(before.versions, row.versions) for before, row in pairwise(shown)]
