@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -17,6 +18,19 @@ from django.core.exceptions import ImproperlyConfigured
 from scoring.core.private_files import make_private, open_private
 
 ROOT = Path(__file__).resolve().parent.parent
+
+#: What keeps each, by its file in the data folder; from the environment there is no file.
+SECRETS: Final = {"secret_key": "EVALSITE_SECRET_KEY", "encryption_key": "EVALSITE_ENCRYPTION_KEY"}
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+#: How PostgreSQL is reached: a server that vanished is noticed within half a minute.
+CONNECTIONS: Final[Mapping[str, Any]] = {
+    "application_name": "evalsite",
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 
 Proxies = int | tuple[IPv4Network | IPv6Network, ...]
 
@@ -135,7 +149,7 @@ def read_single_sign_on() -> SingleSignOn | None:
     issuer = read_line("EVALSITE_SSO_ISSUER").rstrip("/")
     if not issuer:
         return None
-    is_local = urlsplit(issuer).hostname in {"localhost", "127.0.0.1", "::1"}
+    is_local = urlsplit(issuer).hostname in LOOPBACK
     if not (issuer.startswith("https://") or (is_local and issuer.startswith("http://"))):
         raise ImproperlyConfigured(f"EVALSITE_SSO_ISSUER is {issuer!r}; it begins with https://")
     if any(find_spec(library) is None for library in ("requests", "oauthlib", "jwt")):
@@ -171,6 +185,57 @@ def read_proxies(name: str) -> Proxies:
         ) from None
 
 
+def read_database(name: str) -> dict[str, Any] | None:
+    """Django's settings of the PostgreSQL database that the URL names; None where it is not set.
+
+    What the URL's query says goes to libpq, before the values here.
+    """
+    url = read_line(name)
+    if not url:
+        return None
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise ImproperlyConfigured(f"{name} begins with postgresql://; without it SQLite is used")
+    if any(find_spec(package) is None for package in ("psycopg", "dj_database_url")):
+        raise ImproperlyConfigured(
+            f"{name} needs more packages: install those of requirements-postgresql.txt"
+        )
+    import dj_database_url
+
+    try:
+        database: dict[str, Any] = dict(
+            dj_database_url.parse(url, conn_max_age=None, conn_health_checks=True)
+        )
+    except ValueError:  # its text shows the password
+        database = {}
+    if not database.get("NAME"):
+        raise ImproperlyConfigured(
+            f"{name} cannot be read: write postgresql://user:password@host:5432/database, with"
+            " %xx for unusual characters of the password"
+        )
+    database["OPTIONS"] = {**CONNECTIONS, **database.get("OPTIONS", {})}
+    return database
+
+
+def is_shared(database: Mapping[str, Any]) -> bool:
+    """Whether it is on another machine than this, and others may well use it, too."""
+    host = database["OPTIONS"].get("host") or database["HOST"]
+    is_here = not host or host.startswith("/") or host in LOOPBACK
+    return not is_here
+
+
+def read_secret(file_name: str) -> str:
+    """From the environment, else from the data folder, where it is made on first use."""
+    variable = SECRETS[file_name]
+    if text := os.environ.get(variable, ""):
+        return text
+    if DATABASE and is_shared(DATABASE):
+        raise ImproperlyConfigured(
+            f"{variable} is missing: sites that share a database on another machine share their"
+            " secrets, so they come from the environment"
+        )
+    return read_or_create_secret(DATA_DIR, file_name)
+
+
 def read_folder(name: str, default: Path) -> Path:
     """The folder, made if missing, for its owner alone whatever the umask.
 
@@ -187,17 +252,9 @@ def read_folder(name: str, default: Path) -> Path:
 
 DATA_DIR = read_folder("EVALSITE_DATA_DIR", ROOT / "var")
 DEBUG = read_flag("EVALSITE_DEBUG", False)
-given_secrets = {
-    name: os.environ.get(variable, "")
-    for name, variable in (
-        ("secret_key", "EVALSITE_SECRET_KEY"),
-        ("encryption_key", "EVALSITE_ENCRYPTION_KEY"),
-    )
-}
-SECRET_KEY, ENCRYPTION_KEY = (
-    text or read_or_create_secret(DATA_DIR, name) for name, text in given_secrets.items()
-)
-KEYS_GIVEN = [name for name, text in given_secrets.items() if text]  # the others lie in files
+DATABASE = read_database("DATABASE_URL")
+SECRET_KEY, ENCRYPTION_KEY = map(read_secret, SECRETS)
+KEYS_GIVEN = [name for name, variable in SECRETS.items() if os.environ.get(variable)]
 ALLOWED_HOSTS = read_list("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = read_list("EVALSITE_CSRF_TRUSTED_ORIGINS")
 HTTPS = read_flag("EVALSITE_HTTPS", False)

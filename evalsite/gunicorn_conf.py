@@ -19,21 +19,26 @@ control_socket_disable = True
 timeout = 60
 graceful_timeout = 5
 LOCK_SECONDS = 5
+STATEMENT_SECONDS = 60
 
 
 def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn gives it
     """The application is loaded and no worker forked yet: they share this memory."""
     keep_what_is_loaded()
-    shorten_lock_wait()
+    limit_waits()
 
 
-def shorten_lock_wait() -> None:
-    """A page does not wait for a locked database as long as the worker may."""
+def limit_waits() -> None:
+    """A page does not wait for the database as long as the worker may."""
     from django.db import connections
 
-    options = connections.settings["default"]["OPTIONS"]
-    if "timeout" in options:
+    database = connections.settings["default"]
+    options = database["OPTIONS"]
+    if database["ENGINE"] == "evalsite.sqlite":
         options["timeout"] = LOCK_SECONDS
+    else:  # what the site's own URL says comes last, and counts
+        limits = f"-c lock_timeout={LOCK_SECONDS}s -c statement_timeout={STATEMENT_SECONDS}s"
+        options["options"] = f"{limits} {options.get('options', '')}".rstrip()
 
 
 def keep_what_is_loaded() -> None:

@@ -117,24 +117,23 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 FORM_RENDERER = "evalsite.rendering.jinja.FormRenderer"
 
-DATABASES: dict[str, dict[str, Any]] = {
-    "default": {
-        "ENGINE": "evalsite.sqlite",
-        "NAME": DATA_DIR / "evalsite.sqlite3",
-        # A thread keeps its connection, which takes a tenth of a page to open. Those of Django's
-        # development server serve one request each.
-        "CONN_MAX_AGE": 0 if DEBUG else None,
-        "OPTIONS": {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": (
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
-                "PRAGMA cache_size=-32000;"
-            ),
-        },
-        "TEST": {"NAME": DATA_DIR / "test.sqlite3"},
-    }
+SQLITE: dict[str, Any] = {
+    "ENGINE": "evalsite.sqlite",
+    "NAME": DATA_DIR / "evalsite.sqlite3",
+    "OPTIONS": {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
+            "PRAGMA cache_size=-32000;"
+        ),
+    },
+    "TEST": {"NAME": DATA_DIR / "test.sqlite3"},
 }
+DATABASES: dict[str, dict[str, Any]] = {"default": env.DATABASE or SQLITE}
+# A thread keeps its connection, which takes a tenth of a page to open. Those of Django's
+# development server serve one request each.
+DATABASES["default"]["CONN_MAX_AGE"] = 0 if DEBUG else None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "scoring.User"

@@ -28,5 +28,6 @@ INSTALLED_APPS.append("evalsite.pages.account.sso")  # noqa: F405  on where a te
 EVALSITE_OPENAI_API_KEY = EVALSITE_OPENAI_BASE_URL = ""
 EVALSITE_MODEL_HOSTS: frozenset[str] = frozenset()
 # Tests kill processes, not the machine: what is committed need not be on the disk.
-_sqlite = DATABASES["default"]["OPTIONS"]  # noqa: F405
-_sqlite["init_command"] = _sqlite["init_command"].replace("synchronous=FULL", "synchronous=OFF")
+SQLITE["OPTIONS"]["init_command"] = (  # noqa: F405
+    SQLITE["OPTIONS"]["init_command"].replace("synchronous=FULL", "synchronous=OFF")  # noqa: F405
+)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -186,3 +187,94 @@ def test_a_site_with_a_provider_has_its_pages(tmp_path: Path) -> None:
     shown = "'evalsite.pages.account.sso' in s.INSTALLED_APPS, len(s.SOCIALACCOUNT_PROVIDERS)"
     assert settings_of(tmp_path, shown) == "False 1"
     assert settings_of(tmp_path, shown, **SSO) == "True 1"
+
+
+DATABASE = "postgresql://evals:p%40ss@db.example.org:5433/evals?sslmode=require&connect_timeout=3"
+SECRETS = {
+    "EVALSITE_SECRET_KEY": "fifty characters or more, from the environment itself",
+    "EVALSITE_ENCRYPTION_KEY": "fifty characters or more, and others than for sessions",
+}
+
+
+def database(monkeypatch: pytest.MonkeyPatch, url: str) -> dict[str, Any] | None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    return env.read_database("DATABASE_URL")
+
+
+def test_a_url_names_a_database_of_postgresql(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert database(monkeypatch, "") is None
+    named = database(monkeypatch, DATABASE)
+    assert named
+    assert named["ENGINE"] == "django.db.backends.postgresql"
+    assert [named[key] for key in ("USER", "PASSWORD", "HOST", "PORT", "NAME")] == [
+        "evals",
+        "p@ss",
+        "db.example.org",
+        5433,
+        "evals",
+    ]
+    assert named["CONN_HEALTH_CHECKS"] is True
+    options = named["OPTIONS"]
+    assert (options["sslmode"], options["keepalives_idle"]) == ("require", 10)
+    assert options["connect_timeout"] == 3  # what the URL says counts
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("mysql://evals:secret@db/evals", "begins with postgresql://"),
+        ("evals:secret", "begins with postgresql://"),
+        ("postgresql://evals:secret@db", "cannot be read"),
+        ("postgresql://evals:secret@db:port/evals", "cannot be read"),
+        ("postgresql://evals:sec[ret@db/evals", "cannot be read"),
+    ],
+)
+def test_a_url_that_names_none_is_said_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, url: str, said: str
+) -> None:
+    with pytest.raises(ImproperlyConfigured, match=said) as caught:
+        database(monkeypatch, url)
+    assert "sec" not in str(caught.value)
+
+
+def test_packages_for_postgresql_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "find_spec", lambda name: None if name == "psycopg" else object())
+    with pytest.raises(ImproperlyConfigured, match=r"requirements-postgresql\.txt"):
+        database(monkeypatch, DATABASE)
+
+
+@pytest.mark.parametrize(
+    ("url", "shared"),
+    [
+        (DATABASE, True),
+        ("postgresql://evals@localhost/evals", False),
+        ("postgresql://evals@[::1]:5432/evals", False),
+        ("postgresql:///evals", False),
+        ("postgresql://%2Frun%2Fpostgresql/evals", False),
+        ("postgresql:///evals?host=db.example.org", True),
+        ("postgresql://evals@10.0.0.5,10.0.0.6/evals", True),
+    ],
+)
+def test_a_database_of_another_machine_may_be_shared(
+    monkeypatch: pytest.MonkeyPatch, url: str, *, shared: bool
+) -> None:
+    named = database(monkeypatch, url)
+    assert named
+    assert env.is_shared(named) is shared
+
+
+@pytest.mark.parametrize("missing", SECRETS)
+def test_sites_that_share_a_database_share_their_secrets(tmp_path: Path, missing: str) -> None:
+    show = "s.DATABASES['default']['HOST'], s.DATABASES['default']['CONN_MAX_AGE']"
+    assert settings_of(tmp_path, show, DATABASE_URL=DATABASE, **SECRETS) == "db.example.org None"
+    assert not list(tmp_path.glob("*_key"))
+    given = {name: text for name, text in SECRETS.items() if name != missing}
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        settings_of(tmp_path, show, DATABASE_URL=DATABASE, **given)
+    assert f"{missing} is missing" in caught.value.stderr
+
+
+def test_one_machine_keeps_its_secrets_in_files(tmp_path: Path) -> None:
+    shown = settings_of(tmp_path, "s.SECRET_KEY != ''", DATABASE_URL="postgresql:///evals")
+    assert shown == "True"
+    assert {path.name for path in tmp_path.glob("*_key")} == {"secret_key", "encryption_key"}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from tests.support.paths import ROOT
 
@@ -29,3 +33,38 @@ def test_what_every_page_needs_is_loaded_once_and_never_walked_again() -> None:
     assert frozen > 50_000
     assert walked < 1_000
     assert modules == "True set()"
+
+
+LIMITS = """
+import os
+os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
+from django.db import connections
+from evalsite import gunicorn_conf
+gunicorn_conf.limit_waits()
+options = connections.settings["default"]["OPTIONS"]
+print(options.get("timeout"), options.get("options"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("", "5 None"),
+        ("postgresql:///evals", "None -c lock_timeout=5s -c statement_timeout=60s"),
+        (
+            "postgresql:///evals?options=-c%20statement_timeout%3D9s",
+            "None -c lock_timeout=5s -c statement_timeout=60s -c statement_timeout=9s",
+        ),
+    ],
+)
+def test_pages_wait_for_the_database_for_a_while(tmp_path: Path, url: str, told: str) -> None:
+    known = {**os.environ, "DATABASE_URL": url, "EVALSITE_DATA_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITS],
+        cwd=ROOT,
+        env=known,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == told

@@ -107,11 +107,11 @@ def test_the_core_runs_without_django(tmp_path: Path) -> None:
 
 
 def test_every_environment_variable_is_read_in_one_place_and_documented() -> None:
-    spoken = re.compile(r'"((?:EVALSITE|OPENAI)_[A-Z_]+)"')
+    spoken = re.compile(r'"((?:EVALSITE|OPENAI|DATABASE)_[A-Z_]+)"')
     read = set(spoken.findall((ROOT / "evalsite/env.py").read_text()))
     told = set(
         re.findall(
-            r"^\| `((?:EVALSITE|OPENAI)_[A-Z_]+)` \|",
+            r"^\| `((?:EVALSITE|OPENAI|DATABASE)_[A-Z_]+)` \|",
             (ROOT / "docs/environment.md").read_text(),
             re.MULTILINE,
         )
@@ -123,7 +123,7 @@ def test_only_env_py_reads_our_variables() -> None:
     readers = {
         str(path.relative_to(ROOT))
         for path in files_of("evalsite", "scoring")
-        if re.search(r"(environ\b|getenv)[^\n]*(EVALSITE|OPENAI)_", path.read_text())
+        if re.search(r"(environ\b|getenv)[^\n]*(EVALSITE|OPENAI|DATABASE)_", path.read_text())
     }
     assert readers <= {"evalsite/env.py"}
 
