@@ -21,14 +21,14 @@ from django.core.exceptions import (
     TooManyFilesSent,
 )
 from django.core.exceptions import ValidationError as ModelError
-from django.db import DatabaseError, models
+from django.db import DatabaseError, InterfaceError, models
 from django.http import Http404, HttpRequest, JsonResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from scoring.core import database_lock, disk_full
+from scoring.core import database_lock, disk_full, lost_connection
 from scoring.core.contract import CaseProblem, ConfigError, ServiceError
 from scoring.core.files import FileProblem
 from scoring.core.json_path import Path, path_text
@@ -285,10 +285,14 @@ def _(fault: UnreadablePostError) -> Problem:
 
 @problem_from_exception.register(OSError)
 @problem_from_exception.register(DatabaseError)
+@problem_from_exception.register(InterfaceError)
 def _(fault: Exception) -> Problem:
     if database_lock.is_locked(fault):
         log.warning("The database is locked: %s", fault)
         return busy()
+    if lost_connection.is_lost(fault):
+        log.warning("The database cannot be reached: %s", fault)
+        return unreachable()
     if not disk_full.is_disk_full(fault):
         return _internal_error(fault)
     log.error("There is no room left on the disk", exc_info=fault)
@@ -316,6 +320,12 @@ def request_timeout() -> Problem:
 def busy(text: str = database_lock.TEXT) -> Problem:
     """What may be sent again soon."""
     return Problem(503, database_lock.CODE, text, retry_after=database_lock.RETRY_SECONDS)
+
+
+def unreachable() -> Problem:
+    """While the database is out of reach; what was asked for may have been done."""
+    text, retry_after = lost_connection.TEXT, lost_connection.RETRY_SECONDS
+    return Problem(503, lost_connection.CODE, text, retry_after=retry_after)
 
 
 def unread_body(fault: OSError) -> Problem:

@@ -8,7 +8,8 @@ CODE: Final = "busy"
 TEXT: Final = "The database is busy, so nothing was stored. Try again in a few seconds."
 RETRY_SECONDS: Final = 5
 _SQLITE: Final = ("SQLITE_BUSY", "SQLITE_LOCKED")
-_POSTGRESQL: Final = ("40001", "40P01", "55P03")  # serialisation, deadlock, lock not available
+#: Serialisation, deadlock, lock not available; and a statement over the time that a page has.
+_POSTGRESQL: Final = ("40001", "40P01", "55P03", "57014")
 
 
 def is_locked(fault: BaseException | None) -> bool:

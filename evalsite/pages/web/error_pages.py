@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.views.defaults import server_error
 
-from scoring.core import database_lock, disk_full
+from scoring.core import database_lock, disk_full, lost_connection
 from scoring.engine.processes.disk_space import is_out_of_space, release_reserve
 from scoring.engine.tryout.queue import BusyError
 
@@ -30,10 +30,10 @@ STORED_ALWAYS: Final = frozenset({"account_login", "account_logout"})
 def bad_request(_request: HttpRequest, exception: Exception) -> HttpResponse:
     """400. Django's own view reads the form again, which may be what fails.
 
-    Django also reports a session that cannot be stored as a deleted one; that is a 503.
+    Django also reports a session that cannot be stored as a deleted one; that is a 503 or 507.
     """
-    if database_lock.is_locked(exception):
-        return service_unavailable()
+    if fault_response := _response_to(exception):
+        return fault_response
     return _page(400, BROKEN if isinstance(exception, MultiPartParserError) else "")
 
 
@@ -60,9 +60,11 @@ def insufficient_storage() -> HttpResponse:
     return _page(507, disk_full.CODE)
 
 
-def service_unavailable(retry_seconds: int = database_lock.RETRY_SECONDS) -> HttpResponse:
-    """503 for a locked database, and for too many requests at once."""
-    response = _page(503, database_lock.CODE)
+def service_unavailable(
+    retry_seconds: int = database_lock.RETRY_SECONDS, code: str = database_lock.CODE
+) -> HttpResponse:
+    """503 for a database that is locked or out of reach, and for too many requests at once."""
+    response = _page(503, code)
     response["Retry-After"] = str(retry_seconds)
     return response
 
@@ -76,11 +78,11 @@ def unread_body(fault: OSError) -> HttpResponse:
 
 def internal_error(request: HttpRequest) -> HttpResponse:
     """Django's `handler500`, called while the exception is handled: middleware can fail as well."""
-    return _answer_to(sys.exc_info()[1]) or server_error(request)
+    return _response_to(sys.exc_info()[1]) or server_error(request)
 
 
 class StorageFaultMiddleware:
-    """Middleware that answers a full disk with 507 and a locked database with 503.
+    """Middleware that answers a full disk with 507, a locked or unreachable database with 503.
 
     On a full disk nothing is stored but who signs in or out, for which room is kept. The API, which
     answers in JSON, refuses the rest by itself.
@@ -102,16 +104,19 @@ class StorageFaultMiddleware:
         return insufficient_storage()
 
     def process_exception(self, _: HttpRequest, fault: Exception) -> HttpResponse | None:
-        return _answer_to(fault)
+        return _response_to(fault)
 
 
-def _answer_to(fault: BaseException | None) -> HttpResponse | None:
+def _response_to(fault: BaseException | None) -> HttpResponse | None:
     """The response to a storage fault; None for any other exception."""
     if isinstance(fault, BusyError):
         return service_unavailable(fault.retry_seconds)
     if fault and database_lock.is_locked(fault):
         log.warning("The database is locked: %s", fault)
         return service_unavailable()
+    if lost_connection.is_lost(fault):
+        log.warning("The database cannot be reached: %s", fault)
+        return service_unavailable(lost_connection.RETRY_SECONDS, lost_connection.CODE)
     if fault and disk_full.is_disk_full(fault):
         log.error("There is no room left on the disk", exc_info=fault)
         return insufficient_storage()

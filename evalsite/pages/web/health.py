@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -30,5 +30,5 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 def _database_and_worker() -> tuple[bool, bool]:
     try:
         return True, is_worker_alive()
-    except DatabaseError:
+    except Error:
         return False, False

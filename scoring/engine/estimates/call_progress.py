@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 
 from scoring.core.configured import ConfiguredScorer
 from scoring.core.contract import Case
@@ -100,7 +100,7 @@ class ReportingServices:
         """Progress that cannot be written is no reason to give up what is paid for."""
         try:
             is_wanted = self._job.store_progress(progress._asdict())
-        except OperationalError as fault:
+        except (OperationalError, InterfaceError) as fault:
             log.warning("job %s tells nothing: %s", self._job.uuid, fault)
             return
         if not is_wanted:

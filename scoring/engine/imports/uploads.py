@@ -18,6 +18,7 @@ from scoring.core import disk_full
 from scoring.core.files import FileProblem, NearDuplicates
 from scoring.core.files.columns.slots import case_slots, output_slots
 from scoring.core.files.disk_problem import reporting_disk_full
+from scoring.core.lost_connection import is_lost
 from scoring.core.names import as_one_line
 from scoring.engine.imports import cleanup, upload_storage, writer
 from scoring.engine.imports.case_writer import CaseWriter, OutputWriter
@@ -138,6 +139,7 @@ def import_upload(upload: Upload) -> None:
     """Store the upload's rows, all or none, and leave the state `done` or `failed`.
 
     The caller has the upload's lease; cancelling ends the import and removes what it has stored.
+    Raises where the server of the database is lost: the upload can be read again.
     """
     report = ImportReport()
     try:
@@ -150,6 +152,8 @@ def import_upload(upload: Upload) -> None:
         report.add_fatal(fault)
         _fail(upload, report)
     except (DatabaseError, OSError) as fault:
+        if is_lost(fault):
+            raise
         log.exception("upload %s could not be stored", upload.uuid)
         report.add_fatal(_unstorable(fault))
         _fail(upload, report)

@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError
 
 from scoring.core.database_lock import is_locked
 from scoring.core.disk_full import is_disk_full
+from scoring.core.lost_connection import is_lost
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ def is_unwritable(fault: BaseException) -> bool:
     """
     if isinstance(fault, OperationalError | InterfaceError):
         return getattr(fault.__cause__, "sqlite_errorname", "") != "SQLITE_ERROR"
-    return is_locked(fault) or is_disk_full(fault)
+    return is_locked(fault) or is_disk_full(fault) or is_lost(fault)
 
 
 def do_each(rows: Iterable[Row], step: Callable[[Row], Any], task: str) -> int:

@@ -16,8 +16,9 @@ from django.db.models import F
 from django.utils.module_loading import import_string
 
 from scoring.engine.jobs import lease
+from scoring.engine.jobs.isolation import is_unwritable
 from scoring.models import Job, JobKind, JobState, Team, User
-from scoring.models.job import UNFINISHED
+from scoring.models.job import REPEATABLE, UNFINISHED
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,10 @@ def latest_job(kind: JobKind, team: Team, by: User, request: Mapping[str, Any]) 
 
 
 def run_job(job: Job) -> None:
-    """Run the job and store its answer, or in `problem` why there is none."""
+    """Run the job and store its answer, or in `problem` why there is none.
+
+    Raises where the database cannot be used at present and the job can be repeated.
+    """
     row = Job.objects.filter(pk=job.pk)
     row.update(state=JobState.WORKING, try_count=F("try_count") + 1, answer={})
     try:
@@ -91,6 +95,8 @@ def run_job(job: Job) -> None:
     except JobError as fault:
         answer, state, problem = without_nul(fault.answer), JobState.FAILED, fault.text
     except Exception as fault:
+        if job.kind in REPEATABLE and is_unwritable(fault):
+            raise
         log.exception("job %s (%s) failed", job.uuid, job.kind)
         answer, state, problem = {}, JobState.FAILED, f"it failed with {type(fault).__name__}"
     row.update(state=state, answer=answer, problem=problem, lease_owner="", lease_expires_at=None)
@@ -104,6 +110,14 @@ def run_waiting(team: Team, *kinds: JobKind) -> None:
             if not lease.acquire(job):
                 break
             run_job(job)
+
+
+def give_back(job: Job) -> None:
+    """End this worker's part in a job without an answer: another may run it, or it has failed."""
+    if job.kind in REPEATABLE:
+        requeue_job(job)
+    else:
+        fail_abandoned(job)
 
 
 def requeue_job(job: Job) -> None:

@@ -13,7 +13,6 @@ from scoring.engine.jobs.tasks import LeasedTasks
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.models import Job
-from scoring.models.job import REPEATABLE
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +32,9 @@ class JobRunner:
     def step(self) -> None:
         """Collect what ended, start what is waiting, and once a minute forget what is old."""
         for job, fault in self._tasks.collect():
-            if fault:  # its answer could not be written
+            if fault:  # the database could not be read or written
                 log.warning("job %s: %s", job.uuid, fault)
-                job_queue.fail_abandoned(job)
+                job_queue.give_back(job)
         self._tasks.renew_leases()
         self._start_waiting()
         if time.monotonic() >= self._forget_at:
@@ -45,10 +44,7 @@ class JobRunner:
     def stop(self) -> None:
         """Requeue what can be repeated, and fail the rest."""
         for job in self._tasks.abandon():
-            if job.kind in REPEATABLE:
-                job_queue.requeue_job(job)
-            else:
-                job_queue.fail_abandoned(job)
+            job_queue.give_back(job)
 
     def _start_waiting(self) -> None:
         waiting = Job.objects.unfinished().exclude(pk__in=self._tasks.ids)

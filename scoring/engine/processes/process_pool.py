@@ -74,7 +74,7 @@ class ProcessPool:
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         if self._executor is None:
             self._executor = self._start()
-        return self._executor.submit(function, *args)
+        return self._executor.submit(_call, function, *args)
 
     def restart(self) -> None:
         self.close()
@@ -103,7 +103,7 @@ class ProcessPool:
             self.processes,
             mp_context=_forking() if self._forks else _fork_server(),
             initializer=_begin,
-            initargs=(str(connection.settings_dict["NAME"]),),
+            initargs=(connection.settings_dict,),
         )
 
 
@@ -131,17 +131,25 @@ def _fork_server() -> BaseContext:
     return context
 
 
-def _begin(database_name: str) -> None:
+def _begin(database: dict[str, Any]) -> None:
     """Set up a pool process: Django, the parent's database, and an end when the parent ends."""
     import_module(PRELOAD)  # has been done already, unless the fork server could not
 
     from django.db import connection
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    connection.settings_dict["NAME"] = database_name
+    connection.settings_dict.update(database)
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)  # a shard's rows are many and none is part of a cycle
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _call(function: Callable[..., Any], *args: Any) -> Any:
+    """Call it with a connection that works: the server may have ended the last one's."""
+    from django.db import close_old_connections
+
+    close_old_connections()
+    return function(*args)
 
 
 def _end_with_parent() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import Max, Sum
 
 from scoring.core.services import Question, Reply
@@ -105,7 +105,7 @@ class StoredReplies:
             try:
                 _write(row)
                 return str(row.pk)
-            except OperationalError as fault:
+            except (OperationalError, InterfaceError) as fault:
                 log.warning("a paid reply of %s is not written yet: %s", question.model, fault)
                 connection.close()
                 if tries == TRIES or self._is_hurried.wait(PAUSE_SECONDS):

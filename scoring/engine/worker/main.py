@@ -14,18 +14,19 @@ from datetime import timedelta
 from typing import Any, Final
 
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import Error, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from scoring.core.database_lock import is_locked
 from scoring.core.disk_full import is_disk_full
 from scoring.core.embeddings import child_process
+from scoring.core.lost_connection import is_lost
 from scoring.core.private_files import open_private
 from scoring.engine import alerts
 from scoring.engine.backups.integrity import open_site
 from scoring.engine.jobs import lease
-from scoring.engine.jobs.isolation import do_each
+from scoring.engine.jobs.isolation import do_each, is_unwritable
 from scoring.engine.jobs.runner import JobRunner
 from scoring.engine.mail.runner import MailRunner
 from scoring.engine.processes import disk_space
@@ -87,6 +88,14 @@ class WorkerLoop:
         """Work until asked to stop."""
         while not self.is_stopping:
             self.try_round()
+        try:
+            self._stop_all()
+        except Exception as fault:
+            if not is_unwritable(fault):
+                raise
+            log.warning("the database cannot be written; leases expire by themselves: %s", fault)
+
+    def _stop_all(self) -> None:
         self._dispatcher.stop(STOP_SECONDS)
         self._uploads.stop()
         self._jobs.stop()
@@ -95,18 +104,19 @@ class WorkerLoop:
         Worker.objects.filter(name=lease.own_name()).delete()
 
     def try_round(self) -> None:
-        """One round. If the database cannot be written, all runs are taken up again later."""
+        """One round. If the database cannot be used, all runs are taken up again later."""
         try:
             if self._disk.is_full():
                 self._pause()
             else:
                 self._round()
-        except (OperationalError, OSError) as fault:
+        except (Error, OSError) as fault:
             if is_disk_full(fault):
                 disk_space.release_reserve()
-            elif not is_locked(fault):
+            elif not (is_locked(fault) or is_lost(fault)):
                 raise
-            log.warning("the database cannot be written, trying again: %s", fault)
+            log.warning("the database cannot be used, trying again: %s", fault)
+            connection.close_if_unusable_or_obsolete()
             self._dispatcher.let_go()
             self._changes.expect()
             time.sleep(LOCKED_SECONDS)

@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final
 
 from scoring.engine.jobs import lease
+from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.jobs.tasks import LeasedTasks, submit
 from scoring.engine.processes.process_pool import Executor
 from scoring.models import Upload, UploadState
@@ -42,7 +43,8 @@ class UploadRunner:
             if fault:
                 log.warning("upload %s: %s", upload.uuid, fault)
                 self._pool.restart()
-                self._count_crash(upload, fault)
+                if not is_unwritable(fault):
+                    self._count_crash(upload, fault)
             lease.release(upload)
         if self._cleaning and self._cleaning.done():
             fault, self._cleaning = self._cleaning.exception(), None
