@@ -7,17 +7,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError, OperationalError, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 from django.utils.text import slugify
 
+from scoring.core.database_lock import is_locked
 from scoring.core.disk_full import is_disk_full
+from scoring.core.lost_connection import is_lost
 from scoring.core.names import is_one_line
 from scoring.models import AuditEntry, Team
 from scoring.models.team.audit_entry import acting_as_operator
+
+UNDEFINED_TABLE: Final = "42P01"  # from appendix A of PostgreSQL's manual
 
 
 class OperatorCommand(BaseCommand):
@@ -44,12 +48,30 @@ def requires_database() -> Iterator[None]:
     """Report a database that is not set up, or cannot be used, as an error of usage."""
     try:
         yield
-    except OperationalError as fault:
-        if is_disk_full(fault):
-            raise
-        raise usage_error(f"{fault}; `manage.py migrate` sets the database up") from None
-    except DatabaseError as fault:
-        raise usage_error(f"the database cannot be used: {fault}; restore it from a copy") from None
+    except (DatabaseError, InterfaceError) as fault:
+        if problem := _database_problem(fault):
+            raise usage_error(problem) from None
+        raise
+
+
+def _database_problem(fault: Exception) -> str:
+    """What is wrong with the database as a whole, and what to do; "" where it is something else."""
+    reason = str(fault).strip().partition("\n")[0]  # PostgreSQL shows the statement below
+    if is_lost(fault):
+        return f"the database cannot be reached: {reason}; DATABASE_URL says where it is"
+    if is_disk_full(fault):
+        return ""
+    if is_locked(fault):
+        return f"the database is busy: {reason}; try again"
+    if isinstance(fault, OperationalError) or _state_of(fault) == UNDEFINED_TABLE:
+        return f"{reason}; `manage.py migrate` sets the database up"
+    if type(fault) is DatabaseError:  # SQLite's word for a file that is damaged, or none of its own
+        return f"the database cannot be used: {reason}; restore it from a copy"
+    return ""
+
+
+def _state_of(fault: Exception) -> str:
+    return getattr(fault.__cause__, "sqlstate", None) or ""
 
 
 def find_team(slug: str | None) -> Team:

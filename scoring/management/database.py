@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from django.conf import settings
 from django.core.management.base import OutputWrapper
-from django.db import connection
+from django.db import Error, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -21,18 +23,49 @@ from scoring.management.console import usage_error
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 ACCOUNT: Final = "0001_user"
+MIGRATION_LOCK: Final = 0x6576616C  # any number that other programs will not take
 
 
 def check_database() -> None:
     """Raises CommandError where there is no database yet, or one that is older than the code."""
     if not _is_set_up():
-        text = f"there is no database in {settings.DATA_DIR} yet; `manage.py migrate` sets it up"
-        raise usage_error(text)
+        missing = (
+            f"there is no database in {settings.DATA_DIR} yet"
+            if connection.vendor == "sqlite"
+            else f"{database_name()} is empty"
+        )
+        raise usage_error(f"{missing}; `manage.py migrate` sets it up")
     if problem := find_problem(connection):
         raise usage_error(problem)
     if known_migrations() - _applied(connection):
         text = "the database is older than this code; `manage.py migrate` brings it up to date"
         raise usage_error(text)
+
+
+def database_name() -> str:
+    """What messages call the database: by its folder on SQLite, else by its name and host."""
+    if connection.vendor == "sqlite":
+        return f"the database in {settings.DATA_DIR}"
+    known = connection.settings_dict
+    return f"the database {known['NAME']} on {known['HOST'] or 'this machine'}"
+
+
+@contextmanager
+def migration_lock(database: BaseDatabaseWrapper) -> Iterator[None]:
+    """Keep other machines from migrating the same database meanwhile; SQLite has one machine.
+
+    Who holds it may take it again.
+    """
+    if database.vendor != "postgresql":
+        yield
+        return
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+    try:
+        yield
+    finally:
+        with suppress(Error), database.cursor() as cursor:  # a lost connection holds no lock
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
 
 
 def set_up_database(stderr: OutputWrapper) -> None:
@@ -70,7 +103,8 @@ def find_problem(database: BaseDatabaseWrapper) -> str:
     """Why this version cannot upgrade the database, in a sentence; "" where it can or is empty."""
     applied = _applied(database)
     problem = find_upgrade_problem(applied) if applied else ""
-    return f"{settings.DATA_DIR}: {problem}" if problem else ""
+    place = settings.DATA_DIR if database.vendor == "sqlite" else database_name()
+    return f"{place}: {problem}" if problem else ""
 
 
 def note_account_table(database: BaseDatabaseWrapper) -> None:

@@ -6,9 +6,11 @@ from argparse import ArgumentTypeError
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.core.management import CommandError
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, IntegrityError, OperationalError, ProgrammingError
+from psycopg.errors import LockNotAvailable, SyntaxErrorOrAccessRuleViolation, UndefinedTable
 
 from scoring.management.console import (
     check_writable,
@@ -18,6 +20,12 @@ from scoring.management.console import (
     requires_database,
     text_table,
 )
+
+
+def caused(fault: Exception, cause: Exception) -> Exception:
+    """As Django raises what a driver has said."""
+    fault.__cause__ = cause
+    return fault
 
 
 @pytest.mark.parametrize(
@@ -74,12 +82,40 @@ def test_a_file_is_tried_without_leaving_one(tmp_path: Path) -> None:
     [
         (OperationalError("no such table"), "no such table; `manage.py migrate` sets"),
         (DatabaseError("malformed"), "cannot be used: malformed; restore it from a copy"),
+        (
+            caused(
+                ProgrammingError('relation "t" does not exist\nLINE 1: SELECT'), UndefinedTable()
+            ),
+            'relation "t" does not exist; `manage.py migrate` sets',
+        ),
+        (
+            caused(
+                OperationalError("connection refused\n\tIs it there?"), psycopg.OperationalError()
+            ),
+            "cannot be reached: connection refused; DATABASE_URL says where it is",
+        ),
+        (
+            caused(OperationalError("canceling statement"), LockNotAvailable()),
+            "is busy: canceling statement; try again",
+        ),
     ],
 )
 def test_a_database_that_is_not_there_is_an_error_of_usage(fault: Exception, said: str) -> None:
     with pytest.raises(CommandError, match=said) as raised, requires_database():
         raise fault
     assert raised.value.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        IntegrityError("UNIQUE constraint failed"),
+        caused(ProgrammingError("syntax error"), SyntaxErrorOrAccessRuleViolation()),
+    ],
+)
+def test_a_fault_of_ours_is_no_error_of_usage(fault: Exception) -> None:
+    with pytest.raises(type(fault)), requires_database():
+        raise fault
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Django's `migrate`, which refuses a database that this version cannot upgrade."""
+"""Django's `migrate`, one at a time, for a database that this version can upgrade."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 from django.core.management.commands import migrate
 from django.db import connections
 
-from scoring.management.console import usage_error
-from scoring.management.database import find_problem, note_account_table
+from scoring.management.console import requires_database, usage_error
+from scoring.management.database import find_problem, migration_lock, note_account_table
 
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         database = connections[options["database"]]
-        if problem := find_problem(database):
-            raise usage_error(problem)
-        note_account_table(database)
-        super().handle(*args, **options)
+        with requires_database(), migration_lock(database):
+            if problem := find_problem(database):
+                raise usage_error(problem)
+            note_account_table(database)
+            super().handle(*args, **options)

@@ -21,7 +21,7 @@ from scoring.engine.processes.disk_space import watch_disk
 from scoring.engine.processes.supervisor import Child, Supervisor
 from scoring.engine.worker.main import AlreadyRunningError, worker_lock
 from scoring.management.console import reporting_disk_full, requires_database, usage_error
-from scoring.management.database import find_problem
+from scoring.management.database import database_name, find_problem, migration_lock
 from scoring.models import Team
 from scoring.models.team.team import SETUP_LINK_HOURS, setup_token
 
@@ -79,13 +79,14 @@ class Command(BaseCommand):
             raise CommandError("the web server does not start; its messages are above")
 
     def _migrate(self) -> None:
-        executor = MigrationExecutor(connection)
-        if problem := find_problem(connection):
-            raise usage_error(problem)
-        missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
-        if missing:
-            self.stdout.write(f"Setting up the database in {settings.DATA_DIR} …")
-            call_command("migrate", verbosity=0, interactive=False)
+        with migration_lock(connection):
+            executor = MigrationExecutor(connection)
+            if problem := find_problem(connection):
+                raise usage_error(problem)
+            missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+            if missing:
+                self.stdout.write(f"Setting up {database_name()} …")
+                call_command("migrate", verbosity=0, interactive=False)
         for warning in audit_triggers_exist(databases=["default"]):
             self.stderr.write(f"{warning.msg} {warning.hint}")
 
