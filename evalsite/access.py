@@ -153,7 +153,7 @@ class TaskAccess(OutputAccess):
 
 def team_access_for(user: User, slug: str, role: Role = Role.VIEWER) -> TeamAccess:
     """The team with this slug, if the user is a member with at least `role`."""
-    member = _memberships.first(user.pk, slug)
+    member = None if "\0" in slug else _memberships.first(user.pk, slug)
     if member is None or not _is_within_token(user, member.team_id):
         raise Http404
     _check_role(_narrow_role(user, member.role), role, member.team_id)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scoring.core.stats.trials import CaseTrials, reduce_trials
 from scoring.models.runs.run import Output, Run
 from scoring.models.runs.score import Score, Status, Verdict
+
+_ORDER: Final = ("scorer__position", "scorer", "output")
 
 
 class ScorerVerdict(NamedTuple):
@@ -36,7 +38,7 @@ def find_trials(run: Run, outputs: Collection[int]) -> dict[int, int]:
 
 def read_scorer_verdicts(run: Run, outputs: Collection[int]) -> Iterator[ScorerVerdict]:
     """By each scorer's stored verdicts, of several trials by their mean; cases without a score are
-    left out. In the order of the run's scorers.
+    left out. In the order of the run's scorers, and then of the outputs.
     """
     named_by = find_trials(run, outputs)
     # Without the status, SQLite would walk the index over all of a run's scores.
@@ -44,7 +46,7 @@ def read_scorer_verdicts(run: Run, outputs: Collection[int]) -> Iterator[ScorerV
         scorer__run=run, output__in=list(named_by), status=Status.SCORED
     ).values_list("scorer", "scorer__threshold", "output", "score", "verdict")
     cases: dict[tuple[int, float, int], list[tuple[float, int | None]]] = defaultdict(list)
-    for scorer, threshold, output, score, verdict in rows.order_by("scorer__position", "scorer"):
+    for scorer, threshold, output, score, verdict in rows.order_by(*_ORDER):
         cases[scorer, threshold, named_by[output]].append((score or 0.0, verdict))
     for (scorer, threshold, output), given in cases.items():
         passed = sum(verdict == Verdict.PASS for _, verdict in given)

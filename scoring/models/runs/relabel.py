@@ -85,7 +85,8 @@ class Relabel(AddressedRow):
     @property
     def text(self) -> str:
         """The thresholds in words, such as "close 0.7, same 1"."""
-        return ", ".join(f"{name} {to_text(value)}" for name, value in self.thresholds.items())
+        named = sorted(self.thresholds.items())
+        return ", ".join(f"{name} {to_text(value)}" for name, value in named)
 
     @property
     def verdict_counts(self) -> dict[str, int]:
