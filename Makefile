@@ -4,7 +4,7 @@ python = $(bin)/python
 
 port = 8000
 
-.PHONY: setup run worker test fast touched slow limits lint types format sizes
+.PHONY: setup run worker test fast postgresql touched slow limits lint types format sizes
 
 setup:  ## a virtual environment with everything the suite needs
 	python3 -m venv .venv && .venv/bin/pip install -r requirements-dev.txt
@@ -20,6 +20,9 @@ test:  ## the whole suite
 
 fast:  ## without the browser
 	$(python) -m pytest -m "not slow and not browser"
+
+postgresql:  ## what touches rows, on a PostgreSQL server of the tests' own
+	$(python) -m pytest --ds=tests.settings_postgresql
 
 touched:  ## what the uncommitted changes touch, by imports and templates; since=COMMIT for more
 	$(python) -m pytest $$($(python) -m tests.support.touched $(since))

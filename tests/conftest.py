@@ -32,6 +32,7 @@ from tests.support.waiting import DEADLINE_SECONDS
 pytest_plugins = [
     "tests.support.durations",
     "tests.support.library_warnings",
+    "tests.support.postgresql",
     "tests.support.scheduling",
     "tests.support.second_look",
 ]

@@ -12,7 +12,6 @@ from scoring.engine.tryout import tryout
 from scoring.models import Dataset, Team, User
 from tests.api.conftest import Api
 
-needs_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="locks the file")
 EXACT = {"scorer": {"type": "exact_match"}, "cases": [{"output": "x", "expected": "x"}]}
 
 
@@ -29,7 +28,7 @@ def locked(transactional_db: None) -> Iterator[None]:
     connection.close()
 
 
-@needs_sqlite
+@pytest.mark.sqlite
 def test_the_api_answers_503_while_the_database_is_locked(
     alices: Api, locked: None, team: Team
 ) -> None:

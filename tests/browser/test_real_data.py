@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 from pytest_django.fixtures import Settings
@@ -19,6 +18,7 @@ from scoring.models import Run, User
 from tests.browser.walk import Walk, forgive_422
 from tests.conftest import PASSWORD
 from tests.support import oracles
+from tests.support.database import link_database
 from tests.support.fixtures.sites import Site
 from tests.support.real_data import (
     GPT_4O,
@@ -50,7 +50,7 @@ def site(transactional_db: None, settings: Settings, tmp_path: Path) -> Iterator
     folder = tmp_path / "site"
     (folder / "spool").mkdir(parents=True)
     settings.SPOOL_DIR = settings.FILE_UPLOAD_TEMP_DIR = folder / "spool"
-    (folder / "evalsite.sqlite3").symlink_to(connection.settings_dict["NAME"])
+    link_database(folder)
     made = Site(folder)
     yield made
     made.end()

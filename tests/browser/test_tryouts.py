@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connection
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.fixtures import Settings
@@ -17,6 +16,7 @@ from tests.browser.walk import WORKED_MS
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.stub import wire
 from tests.stub.server import Stub
+from tests.support.database import link_database
 from tests.support.fixtures.sites import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -28,7 +28,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)><b hx-get=/ hx-t
 @pytest.fixture
 def site(transactional_db: None, settings: Settings, tmp_path: Path) -> Iterator[Site]:
     """Processes on the live server's database, with its keys."""
-    (tmp_path / "evalsite.sqlite3").symlink_to(connection.settings_dict["NAME"])
+    link_database(tmp_path)
     made = Site(tmp_path)
     yield made
     made.end()

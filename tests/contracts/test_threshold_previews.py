@@ -103,5 +103,6 @@ def test_flips_of_a_run_with_trials(make_dataset: MakeDataset) -> None:
     check_previews(make_dataset([{}] * 80), WITH_GAPS, trials=3)
 
 
+@pytest.mark.sqlite  # rows that are never committed have no statistics to plan by
 def test_flips_of_a_large_run(large: DatasetVersion) -> None:
     check_previews(large, GRID, thresholds=THRESHOLDS if IS_THOROUGH else 3)

@@ -32,6 +32,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.sqlite
 @pytest.mark.long("a whole site starts and works")
 @pytest.mark.parametrize("mask", [0o000, pytest.param(0o022, marks=pytest.mark.slow)])
 def test_a_site_at_work_keeps_everything_to_itself(fresh_site: Site, mask: int) -> None:

@@ -102,13 +102,13 @@ def test_what_is_inserted_in_bulk_is_found(make_dataset: MakeDataset) -> None:
 
 
 def test_the_migration_makes_the_copies_that_saving_makes(run: Run) -> None:
-    wanted = [
-        list(model._default_manager.values_list("pk", "search_text")) for model in (Case, Output)
-    ]
+    def copies() -> list[list[tuple[Any, ...]]]:
+        rows = (model._default_manager.order_by("pk") for model in (Case, Output))
+        return [list(each.values_list("pk", "search_text")) for each in rows]
+
+    wanted = copies()
     assert any(copy for rows in wanted for _, copy in rows)
     for model in (Case, Output):
         model._default_manager.update(search_text=None)
     import_module("scoring.migrations.0006_search_text").fill(apps, None)
-    assert wanted == [
-        list(model._default_manager.values_list("pk", "search_text")) for model in (Case, Output)
-    ]
+    assert copies() == wanted

@@ -21,6 +21,11 @@ EVERYTHING = {
 }
 
 
+def drop_trigger(name: str) -> None:
+    """Remove a trigger of the table of entries, as a migration that rebuilds it would."""
+    run_sql(f"DROP TRIGGER {name}" + (f" ON {ENTRY}" if connection.vendor == "postgresql" else ""))
+
+
 def run_sql(sql: str) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql)

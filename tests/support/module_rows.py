@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
+from django.apps import apps
+from django.core.management.color import no_style
 from django.db import connection
+from django.db.models import Model
 
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -24,6 +27,7 @@ def kept(make: Callable[[], object]) -> Callable[[], None]:
             assert not any(before[name] for name in left)
             for name, rows in left.items():
                 _fill(name, rows)
+            _count_on(left)
             return
         make()
         changed = {name: rows for name, rows in _rows().items() if rows != before[name]}
@@ -34,23 +38,35 @@ def kept(make: Callable[[], object]) -> Callable[[], None]:
 
 
 def _rows() -> Rows:
+    rows: Rows = {}
     with connection.cursor() as cursor:
-        names = connection.introspection.table_names(cursor)
-        return {
-            name: cursor.execute(f'SELECT {_columns(name)} FROM "{name}"').fetchall()
-            for name in names
-        }
+        for name, columns in _columns().items():
+            cursor.execute(f'SELECT {columns} FROM "{name}" ORDER BY 1')
+            rows[name] = cursor.fetchall()
+    return rows
 
 
 def _fill(name: str, rows: list[tuple[Any, ...]]) -> None:
     places = ", ".join(["%s"] * len(rows[0]))
     with connection.cursor() as cursor:
-        cursor.executemany(f'INSERT INTO "{name}" ({_columns(name)}) VALUES ({places})', rows)
+        cursor.executemany(f'INSERT INTO "{name}" ({_columns()[name]}) VALUES ({places})', rows)
+
+
+def _count_on(names: Iterable[str]) -> None:
+    """Give the next rows the ids thereafter, for which PostgreSQL has counters of its own."""
+    models = [model for model in apps.get_models() if model._meta.db_table in set(names)]
+    with connection.cursor() as cursor:
+        for sql in connection.ops.sequence_reset_sql(no_style(), models):
+            cursor.execute(sql)
 
 
 @cache
-def _columns(name: str) -> str:
-    """Those that can be written: this pragma leaves out generated ones."""
-    with connection.cursor() as cursor:
-        rows = cursor.execute(f'PRAGMA table_info("{name}")').fetchall()
-    return ", ".join(f'"{column}"' for _, column, *_ in rows)
+def _columns() -> dict[str, str]:
+    """The columns of each table that can be written: generated ones cannot."""
+    models = apps.get_models(include_auto_created=True)
+    return {model._meta.db_table: _writable(model) for model in models if model._meta.managed}
+
+
+def _writable(model: type[Model]) -> str:
+    fields = [field for field in model._meta.local_concrete_fields if not field.generated]
+    return ", ".join(f'"{field.column}"' for field in fields)

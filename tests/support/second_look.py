@@ -21,12 +21,12 @@ MAX_UNSTEADY: Final = 3
 MAX_FAILED: Final = 20
 
 
-def passes_alone(node_id: str, folder: Path) -> bool:
+def passes_alone(node_id: str, folder: Path, *options: str) -> bool:
     """Whether the test passes in a process of its own, started in this folder."""
     command = [sys.executable, "-m", "pytest", "-q", "--numprocesses=0", "-p", "no:cacheprovider"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     done = subprocess.run(
-        [*command, node_id],
+        [*command, *options, node_id],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -48,7 +48,9 @@ class SecondLook:
         failures = self._failures()
         if 0 < len(failures) <= MAX_FAILED:
             self._reporter.write_sep("-", f"a second look at {len(failures)} that failed, alone")
-            unsteady = [each for each in failures if passes_alone(each, session.config.rootpath)]
+            root, chosen = session.config.rootpath, session.config.getoption("ds", None)
+            options = [f"--ds={chosen}"] if chosen else []
+            unsteady = [each for each in failures if passes_alone(each, root, *options)]
             if len(unsteady) <= MAX_UNSTEADY:
                 for node_id in unsteady:
                     self._forgive(failures[node_id], session)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as site_settings
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -22,6 +22,7 @@ from scoring.engine.alerts import AlertRunner, delivery, runner, schedule_evalua
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import Alert, AlertDelivery, AlertWatch, DatasetVersion
 from tests.engine.alerts.webhook_receiver import Receiver
+from tests.support.database import link_database
 from tests.support.fixtures.alert_rules import BAD, MakeRule, run_of, week
 from tests.support.fixtures.sites import Site
 from tests.support.thoroughness import KILLS
@@ -48,7 +49,7 @@ def start_worker(site: Site, receiver: Receiver) -> int:
 def another_site(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Another data folder over the same database: its worker does not see the first one's lock."""
     folder: Path = tmp_path_factory.mktemp("another")
-    (folder / "evalsite.sqlite3").symlink_to(connection.settings_dict["NAME"])
+    link_database(folder)
     made = Site(folder)
     yield made
     made.end()

@@ -11,6 +11,8 @@ from scoring.engine.backups import BackupError, make_backup
 from scoring.engine.backups.integrity import DATABASE
 from tests.support.fixtures.backups import SECRET, refuse, restored
 
+pytestmark = pytest.mark.sqlite
+
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.9, 0.999])
 def test_a_cut_backup_is_refused(backup: Path, unused: Path, share: float) -> None:

@@ -20,6 +20,8 @@ from scoring.engine.backups.integrity import DATABASE
 from scoring.models import Team
 from tests.support.fixtures.backups import ENCRYPTION, SECRET, restored
 
+pytestmark = pytest.mark.sqlite
+
 
 @pytest.fixture
 def open_umask() -> Iterator[None]:

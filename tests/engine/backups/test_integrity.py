@@ -15,6 +15,8 @@ from scoring.engine.backups.integrity import CLEAN, DATABASE, UnsoundError, find
 from scoring.models import OutputSet
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.sqlite
+
 
 @pytest.fixture
 def folder_in_use(folder: Path, settings: Settings) -> Path:

@@ -22,6 +22,8 @@ from tests.support.fixtures.sites import Site
 from tests.support.paths import ROOT
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
+pytestmark = pytest.mark.sqlite
+
 GUNICORN = [sys.executable, "-m", "gunicorn", "-c", "python:evalsite.gunicorn_conf"]
 GUNICORN += ["--bind", "127.0.0.1:0", "evalsite.wsgi"]
 ANSWERS = ("Hello World", "hello world", "Hello", "", "other", None)

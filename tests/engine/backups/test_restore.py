@@ -13,6 +13,8 @@ from scoring.engine.backups import BackupError, make_backup
 from scoring.engine.backups.integrity import DATABASE, lock_exclusively, open_site
 from tests.support.fixtures.backups import OTHER, refuse, restored
 
+pytestmark = pytest.mark.sqlite
+
 
 @pytest.mark.parametrize("name", [DATABASE, "spool/some.rows"])
 def test_a_used_folder_is_refused(backup: Path, unused: Path, name: str) -> None:

@@ -113,7 +113,7 @@ def ended(version: DatasetVersion, make_outputs: MakeOutputs, *, series: str = "
 
 
 def asked_pairs() -> list[tuple[str, str]]:
-    asked = [job.request for job in Job.objects.filter(kind=JobKind.COMPARE)]
+    asked = [job.request for job in Job.objects.filter(kind=JobKind.COMPARE).order_by("pk")]
     return [(each["baseline"], each["candidate"]) for each in asked]
 
 

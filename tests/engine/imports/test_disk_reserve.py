@@ -10,7 +10,6 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import pytest
-from django.db import connection
 
 from scoring.engine import imports
 from scoring.engine.imports import cleanup as import_cleanup
@@ -18,10 +17,12 @@ from scoring.engine.imports import disk_reserve, writer
 from scoring.models import UploadState
 from tests.support.fixtures.uploads import Put, assert_nothing_is_left, load_unchecked, many
 
-pytestmark = pytest.mark.skipif(
-    connection.vendor != "sqlite" or not hasattr(os, "posix_fallocate"),
-    reason="only SQLite needs room to delete, and only some systems can keep some",
-)
+pytestmark = [
+    pytest.mark.sqlite,  # which alone needs room to delete
+    pytest.mark.skipif(
+        not hasattr(os, "posix_fallocate"), reason="only some systems can keep some"
+    ),
+]
 
 
 @pytest.fixture

@@ -209,7 +209,7 @@ def test_whoever_waits_for_the_run_is_told(
     assert (broken.state, broken.failure[:13]) == ("cancelled", "OverflowError")
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="sums of SQLite alone overflow so")
+@pytest.mark.sqlite  # whose sums alone overflow so
 def test_a_sum_that_overflows_is_the_runs_fault(
     two: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:

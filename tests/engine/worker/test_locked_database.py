@@ -22,7 +22,7 @@ from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor != "sqlite", reason="locks the file"),
+    pytest.mark.sqlite,  # locks the file
 ]
 
 

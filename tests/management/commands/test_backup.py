@@ -14,6 +14,8 @@ from pytest_django.fixtures import Settings
 from scoring.engine.backups.integrity import DATABASE, find_damage
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.sqlite
+
 
 def test_a_folder_without_a_site_is_named(settings: Settings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path

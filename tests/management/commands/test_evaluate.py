@@ -370,6 +370,7 @@ class TestAsAProcess:
         assert "manage.py migrate" in fresh_site.log
         assert "Traceback" not in fresh_site.log
 
+    @pytest.mark.sqlite
     @pytest.mark.parametrize(
         "words", [("evaluate", "Answers"), ("import", "README.md", "--dataset", "Answers")]
     )

@@ -21,18 +21,10 @@ from pytest_django.fixtures import Settings
 from evalsite import env
 from scoring.management.commands import start
 from scoring.models import User, Worker
-from tests.support.fixtures.sites import Site
+from tests.support.fixtures.sites import Site, free_port, port
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-@pytest.fixture
-def port() -> int:
-    return free_port()
+__all__ = ["port"]
 
 
 def descendants(pid: int) -> set[int]:
@@ -219,6 +211,7 @@ def test_a_second_site_on_the_same_folder_is_refused(
     assert answers(shared.port)
 
 
+@pytest.mark.sqlite
 def test_a_broken_database_is_one_line(fresh_site: Site) -> None:
     (fresh_site.folder / "evalsite.sqlite3").write_text("no database at all, but long enough")
     assert fresh_site.start("start", "--port", "0").wait(DEADLINE_SECONDS) == 2

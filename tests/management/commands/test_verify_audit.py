@@ -11,7 +11,7 @@ from django.db import connection
 from scoring import checks
 from scoring.models import Team
 from scoring.models.team import audit_triggers
-from tests.support.audit import ENTRY, fault, record, run_sql, tampered, verify
+from tests.support.audit import ENTRY, drop_trigger, fault, record, tampered, verify
 
 
 def test_the_other_chains_are_still_told(team: Team) -> None:
@@ -25,7 +25,7 @@ def test_the_other_chains_are_still_told(team: Team) -> None:
 
 
 def test_missing_triggers_are_told_and_made_again(team: Team) -> None:
-    run_sql("DROP TRIGGER audit_entry_no_update")
+    drop_trigger("audit_entry_no_update")
     (warning,) = checks.audit_triggers_exist(databases=["default"])
     assert "audit_entry_no_update" in warning.msg
     assert "triggers of the audit log are missing: audit_entry_no_update" in fault()

@@ -23,6 +23,7 @@ def test_a_place_outside_the_run_starts_from_the_beginning_of_a_sorted_table(run
     assert places == [row.place for row in table.page().rows]
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("way", ["after", "before"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_an_index_leads_to_the_place_however_many_share_its_score(

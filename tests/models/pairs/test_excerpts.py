@@ -77,6 +77,7 @@ def test_two_queries_whatever_the_number(runs: tuple[Run, Run]) -> None:
         assert len(captured) == 2
 
 
+@pytest.mark.sqlite
 def test_sqlite_reads_only_the_scores_of_these_outputs(runs: tuple[Run, Run]) -> None:
     """By its index over scores it would walk through those of the whole run."""
     pairs = Pairs(*runs).page(PairKind.BROKE).rows

@@ -234,7 +234,7 @@ def test_nothing_is_looked_for_where_nothing_can_be_unclear(
         assert [len(pairs.page(kind).rows) for kind in UNJUDGED] == found
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="plans are told in another way")
+@pytest.mark.sqlite
 @pytest.mark.parametrize("kind", [PairKind.UNCHANGED, PairKind.PAIRS])
 def test_what_most_pairs_are_is_walked_and_not_sorted(
     pair: tuple[Side, Side], kind: PairKind

@@ -79,12 +79,11 @@ def test_a_stranger_gets_404(browser_of: BrowserOf, charlie: User, run: Run) -> 
     assert browser_of(charlie).get(address).status_code == 404
 
 
+@pytest.mark.sqlite
 def test_the_list_finds_cases_of_the_baseline_by_their_keys(
     browser_of: BrowserOf, bob: User, partial: OutputSet, run: Run
 ) -> None:
     """Not by going through all outputs of the baseline, which took a quarter of a second."""
-    if connection.vendor != "sqlite":
-        pytest.skip("reads SQLite's plan")
     earlier = run_with(partial.version, {"close": [1] * 9}, name="w45")
     earlier.output_set.dated = partial.dated.replace(year=2020)
     earlier.output_set.save()

@@ -67,9 +67,6 @@ def test_an_error_of_the_site_is_in_its_log(
 # A locked database
 
 
-needs_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="locks the file")
-
-
 @pytest.fixture
 def locked(transactional_db: None, browser: Client) -> Iterator[None]:
     """Another connection holds a write transaction for longer than anybody here waits."""
@@ -82,7 +79,7 @@ def locked(transactional_db: None, browser: Client) -> Iterator[None]:
     connection.close()
 
 
-@needs_sqlite
+@pytest.mark.sqlite
 def test_a_form_is_answered_503_while_the_database_is_locked(
     browser: Client, locked: None, team: Team
 ) -> None:
@@ -96,7 +93,7 @@ def test_a_form_is_answered_503_while_the_database_is_locked(
     assert browser.get(reverse("runs", args=[team.slug])).status_code == 200
 
 
-@needs_sqlite
+@pytest.mark.sqlite
 def test_a_page_whose_session_cannot_be_stored_is_503(
     browser: Client, locked: None, team: Team
 ) -> None:

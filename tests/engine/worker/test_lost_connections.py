@@ -1,0 +1,278 @@
+"""PostgreSQL restarts, fails over or ends idle sessions: no run hangs, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.conf import settings as site_settings
+from django.test import Client
+from django.urls import reverse
+
+from scoring.engine import imports
+from scoring.engine.jobs import job_queue
+from scoring.engine.jobs.runner import JobRunner
+from scoring.engine.processes.process_pool import InlineExecutor, ProcessPool
+from scoring.engine.processes.thread_pool import ThreadPool
+from scoring.engine.runs import planning
+from scoring.engine.worker import main as worker_main
+from scoring.engine.worker.main import WorkerLoop
+from scoring.models import (
+    Case,
+    Job,
+    JobKind,
+    JobState,
+    Run,
+    RunState,
+    Score,
+    Shard,
+    Team,
+    Upload,
+    UploadState,
+    User,
+    Worker,
+)
+from tests.conftest import MakeOutputs
+from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
+from tests.support.fixtures.sites import Site
+from tests.support.fixtures.uploads import Put, put, spooled
+from tests.support.outages import end_connections, end_own_connection, outage
+from tests.support.thoroughness import IS_THOROUGH, KILLS
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
+
+__all__ = ["put", "spooled"]
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+
+OUTPUTS, ROWS = (100_000, 200_000) if IS_THOROUGH else (2_000, 20_000)
+LONG_SECONDS = 10 * DEADLINE_SECONDS
+NOTICED = "the database cannot be used, trying again"
+ANSWERS = ["yes", "yes!", "no", "YES", "perhaps", None]
+
+
+ScoredAgain = Callable[[Run], Run]
+
+
+@pytest.fixture
+def three(make_scorer: MakeScorer) -> list[object]:
+    return [make_scorer("exact_match"), make_scorer("levenshtein"), make_scorer("includes")]
+
+
+@pytest.fixture
+def scored_again(make_run: MakeRun, make_outputs: MakeOutputs, three: list[object]) -> ScoredAgain:
+    """A run of the same outputs by the same scorers."""
+
+    def again(run: Run) -> Run:
+        texts = [output.text for output in run.output_set.outputs.order_by("case__position")]
+        version = run.output_set.version
+        return make_run(make_outputs(version, texts, series="b"), *three, name="again")
+
+    return again
+
+
+def count_teams() -> int:
+    return Team.objects.count()
+
+
+@pytest.mark.parametrize("forks", [False, True])
+def test_a_pool_process_connects_again(team: Team, *, forks: bool) -> None:
+    with ProcessPool(1, forks=forks) as pool:
+        assert pool.submit(count_teams).result() == 1
+        assert end_connections()
+        assert pool.submit(count_teams).result() == 1
+
+
+@pytest.fixture
+def work(threads: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> WorkerLoop:
+    for name in ("LOCKED_SECONDS", "POLL_SECONDS"):
+        monkeypatch.setattr(worker_main, name, 0)
+    monkeypatch.setattr("scoring.engine.worker.shard_scheduler.PAUSE_SECONDS", 0)
+    return WorkerLoop(InlineExecutor(), threads, InlineExecutor())
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 3, 4])
+def test_a_run_is_finished_after_the_outage_whenever_that_came(
+    work: WorkerLoop,
+    make_run: MakeRun,
+    make_scorer: MakeScorer,
+    monkeypatch: pytest.MonkeyPatch,
+    rounds: int,
+) -> None:
+    monkeypatch.setattr(planning, "SHARD_OUTPUTS", 2)
+    run = make_run(["yes", "no", "yes", "no", "yes"], make_scorer("exact_match"))
+    for _ in range(rounds):
+        work.try_round()
+    with outage():
+        for _ in range(3):
+            work.try_round()
+
+    def is_finished_after_a_round() -> bool:
+        work.try_round()
+        return Run.objects.get(pk=run.pk).state == RunState.FINISHED
+
+    wait_until(is_finished_after_a_round)
+    assert Score.objects.filter(scorer__run=run).count() == 5
+
+
+def test_a_worker_told_to_stop_during_an_outage_stops(
+    work: WorkerLoop, make_run: MakeRun, make_scorer: MakeScorer, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_run(["yes"], make_scorer("exact_match"))
+    work.try_round()
+    work.stop()
+    with outage():
+        work.run_forever()
+    assert "leases expire by themselves" in caplog.text
+
+
+jobs_begun: list[Job] = []
+
+
+def lose_the_first_connection(job: Job) -> dict[str, int]:
+    jobs_begun.append(job)
+    if len(jobs_begun) == 1:
+        end_own_connection()
+    return {"teams": count_teams()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [(JobKind.MEASURE_DRIFT, JobState.DONE), (JobKind.TEST_CONNECTION, JobState.FAILED)],
+)
+def test_a_job_is_repeated_where_that_costs_nothing(
+    team: Team,
+    threads: ThreadPool,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: JobKind,
+    state: JobState,
+) -> None:
+    jobs_begun.clear()
+    handler = f"{__name__}.{lose_the_first_connection.__name__}"
+    monkeypatch.setattr(job_queue, "HANDLERS", dict.fromkeys(JobKind, handler))
+    job_queue.enqueue(kind, team, {})
+    runner = JobRunner(threads)
+
+    def has_ended() -> bool:
+        runner.step()
+        return Job.objects.get().state not in {JobState.WAITING, JobState.WORKING}
+
+    wait_until(has_ended)
+    assert Job.objects.get().state == state
+
+
+class Visitor:
+    """Somebody who loads pages all the time, from the server itself."""
+
+    def __init__(self, port: int, user: User, paths: list[str]) -> None:
+        client = Client()
+        client.force_login(user)
+        self._cookie = f"sessionid={client.cookies['sessionid'].value}"
+        self._port, self._paths = port, paths
+        self.seen: Counter[int] = Counter()
+        self.waited = 0.0
+        self._is_done = threading.Event()
+
+    def get(self, path: str) -> int:
+        """The status; 0 while nobody listens."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self._port}{path}", headers={"Cookie": self._cookie}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as refusal:
+            says_when = path == "/healthz" or "Retry-After" in refusal.headers
+            return refusal.code if says_when else -refusal.code
+        except OSError:
+            return 0
+
+    @contextmanager
+    def browsing(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._browse)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._is_done.set()
+            thread.join()
+
+    def _browse(self) -> None:
+        while not self._is_done.is_set():
+            for path in self._paths:
+                began = time.monotonic()
+                self.seen[self.get(path)] += 1
+                self.waited = max(self.waited, time.monotonic() - began)
+
+
+def done_shards(run: Run) -> int:
+    return Shard.objects.filter(attempt__run=run, done_at__isnull=False).count()
+
+
+def is_finished(run: Run) -> bool:
+    return Run.objects.get(pk=run.pk).state == RunState.FINISHED
+
+
+@pytest.fixture
+def begun(make_run: MakeRun, three: list[object], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run in many shards, begun and left behind."""
+    monkeypatch.setattr(planning, "SHARD_OUTPUTS", OUTPUTS // 200)
+    run = make_run([ANSWERS[number % 6] for number in range(OUTPUTS)], *three, name="disturbed")
+    planning.plan_attempt(run)
+    return run
+
+
+@pytest.fixture
+def uploaded(put: Put) -> Upload:
+    """A file of ROWS cases that waits for its dry run."""
+    lines = (json.dumps({"id": f"k{n}", "input": f"{n}?", "expected": "x"}) for n in range(ROWS))
+    upload = put("\n".join(lines).encode(), name="cases.jsonl", dataset_name="Uploaded")
+    assert imports.request_check(upload)
+    return upload
+
+
+@pytest.mark.long("a site scores, imports and serves while its database goes and comes")
+def test_outages_leave_the_same_rows_as_an_undisturbed_site(
+    site: Site, port: int, begun: Run, uploaded: Upload, alice: User, scored_again: ScoredAgain
+) -> None:
+    """Pages answer, or say when to come back."""
+    site.start("start", "--port", str(port), EVALSITE_SECRET_KEY=site_settings.SECRET_KEY)
+    visitor = Visitor(port, alice, [reverse("team_home", args=["support"]), "/healthz"])
+    wait_until(lambda: visitor.get("/healthz") == 200)
+    with visitor.browsing():
+        for _ in range(KILLS):
+            before = done_shards(begun)
+            wait_until(lambda: done_shards(begun) > before or is_finished(begun))  # noqa: B023
+            noticed = site.log.count(NOTICED)
+            with outage():
+                wait_until(lambda: site.log.count(NOTICED) > noticed)  # noqa: B023
+            wait_until(lambda: visitor.get("/healthz") == 200)
+            is_imported(uploaded)
+        wait_until(lambda: is_finished(begun), LONG_SECONDS)
+        wait_until(lambda: is_imported(uploaded), LONG_SECONDS)
+    assert set(visitor.seen) <= {200, 503}
+    assert visitor.seen[200] > visitor.seen[503]
+    calm = scored_again(begun)
+    wait_until(lambda: is_finished(calm), LONG_SECONDS)
+    assert rows_of(begun) == rows_of(calm)
+    assert verdicts_of(begun) == verdicts_of(calm)
+    assert Score.objects.filter(scorer__run=begun).count() == 3 * OUTPUTS
+    keys = Case.objects.filter(version__dataset__name="Uploaded").values_list("key", flat=True)
+    assert sorted(keys) == sorted(f"k{n}" for n in range(ROWS))
+    assert Worker.objects.count() == 1  # it was never replaced
+    assert "Traceback" not in site.log
+
+
+def is_imported(upload: Upload) -> bool:
+    """Whether it is, which is asked for once its dry run is through."""
+    upload.refresh_from_db()
+    assert upload.state != UploadState.FAILED, upload.problems
+    if upload.state == UploadState.CHECKED:
+        imports.request_load(upload)
+    return upload.state == UploadState.DONE

@@ -1,0 +1,148 @@
+"""A PostgreSQL server of the tests' own, gone when they end: no other one is touched."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from pwd import getpwnam
+from typing import Any, Final
+
+from tests.support.waiting import wait_until
+
+DEBIAN: Final = Path("/usr/lib/postgresql")
+#: A server does not run as root; Debian's package makes the first of these.
+UNPRIVILEGED: Final = ("postgres", "nobody")
+#: Tests restart the server, not the machine: what is committed need not be on the disk.
+SETTINGS: Final = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    "logging_collector": "off",
+    # Plans do not depend on what a background process has counted meanwhile.
+    "autovacuum_analyze_threshold": "2000000000",
+}
+PR_SET_PDEATHSIG: Final = 1
+_libc = ctypes.CDLL(None)
+
+
+def find_programs() -> Path | None:
+    """The folder of the newest server installed; None where there is none."""
+    if found := shutil.which("initdb"):
+        return Path(found).resolve().parent
+    found_in = sorted(DEBIAN.glob("*/bin/initdb"), key=lambda path: float(path.parents[1].name))
+    return found_in[-1].parent if found_in else None
+
+
+class Server:
+    """A running server with a role that may do everything, whose names sort as a dictionary's."""
+
+    def __init__(self, programs: Path) -> None:
+        self._programs = programs
+        self._folder = Path(tempfile.mkdtemp(prefix="evalsite-postgresql-"))
+        self._password = secrets.token_urlsafe(16)
+        self._process: subprocess.Popen[bytes] | None = None
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        atexit.register(self.end)
+        self._set_up()
+        self.start()
+
+    def url(self, database: str) -> str:
+        """What `DATABASE_URL` says of a database here."""
+        return f"postgresql://evalsite:{self._password}@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        chosen = [f"-c{name}={value}" for name, value in {**SETTINGS, "port": self.port}.items()]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._programs / "postgres", "-D", self._folder / "data", *chosen],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509  it makes one system call
+                **self._identity(),
+            )
+        try:
+            wait_until(self._answers)
+        except BaseException as fault:
+            fault.add_note((self._folder / "log").read_text())
+            raise
+
+    def stop(self, how: int = signal.SIGINT) -> None:
+        """End it: SIGINT ends every connection first, SIGQUIT is a crash."""
+        process, self._process = self._process, None
+        if process:
+            process.send_signal(how)
+            process.wait()
+
+    def end(self) -> None:
+        """Stop it and remove all of it."""
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _set_up(self) -> None:
+        given = self._folder / "password"
+        given.write_text(self._password)
+        if identity := self._identity():
+            for path in (self._folder, given):
+                shutil.chown(path, identity["user"], identity["group"])
+        subprocess.run(
+            [
+                self._programs / "initdb",
+                *("-D", self._folder / "data", "-U", "evalsite", "-E", "UTF8", "--no-sync"),
+                *("--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"),
+                *("--auth=scram-sha-256", "--pwfile", given),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=self._folder,
+            **self._identity(),
+        )
+        given.unlink()
+
+    def _answers(self) -> bool:
+        assert self._process
+        assert self._process.poll() is None, (self._folder / "log").read_text()
+        with suppress(OSError), self.cursor():
+            return True
+        return False
+
+    @contextmanager
+    def cursor(self) -> Iterator[Any]:
+        """Outside any database of the tests, each statement by itself."""
+        import psycopg
+
+        try:
+            connection = psycopg.connect(self.url("postgres"), autocommit=True)
+        except psycopg.OperationalError as fault:
+            raise OSError(str(fault)) from None
+        with connection, connection.cursor() as cursor:
+            yield cursor
+
+    @staticmethod
+    def _identity() -> dict[str, Any]:
+        if os.geteuid() != 0:
+            return {}
+        for name in UNPRIVILEGED:
+            with suppress(KeyError):
+                account = getpwnam(name)
+                return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        raise OSError("there is no account that the server could run as")
+
+
+def _end_with_parent() -> None:
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)
