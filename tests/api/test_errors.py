@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
@@ -23,6 +24,9 @@ from tests.api.conftest import API, Api, codes
 from tests.support.undone import undone
 
 VALID = {"scorer": {"type": "exact_match"}, "cases": [{"output": "x", "expected": "x"}]}
+
+LOST = OperationalError("connection refused")
+LOST.__cause__ = psycopg.OperationalError("connection refused")
 
 
 def check_shape(response: Any) -> None:
@@ -173,6 +177,7 @@ def test_what_nobody_foresaw_tells_nothing(
         (OSError(28, "No space left on device"), 507, "disk_full", []),
         (OSError(5, "Input/output error"), 500, "internal_error", []),
         (OperationalError("disk I/O error"), 500, "internal_error", []),
+        (LOST, 503, "database_unreachable", []),
         (ServiceError("took too long", retry=True), 503, "no_answer", []),
         (ValidationError({"reason": "Enter a reason."}), 422, "invalid", [("reason", "invalid")]),
         (ValidationError("Not so."), 422, "invalid", [("", "invalid")]),

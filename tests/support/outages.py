@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import psycopg
 from django.db import connection
 
+#: What a worker logs then, each second.
+NOTICED = "the database cannot be used, trying again"
 ENDED = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> %s"
 
 

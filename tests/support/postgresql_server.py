@@ -30,7 +30,12 @@ SETTINGS: Final = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "max_connections": "200",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "checkpoint_timeout": "1h",
+    "max_wal_size": "4GB",
     "logging_collector": "off",
+    "jit": "off",
     # Plans do not depend on what a background process has counted meanwhile.
     "autovacuum_analyze_threshold": "2000000000",
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from scoring.core.files import FileProblem
@@ -121,6 +123,26 @@ def test_progress_is_noted_and_the_hold_renewed(put: Put, at_each_beat: AtEachBe
     upload.refresh_from_db()
     assert seen == [0, 5_000, 10_000, 12_000]
     assert (upload.row_count, upload.lease_owner, upload.lease_expires_at) == (12_000, "", None)
+
+
+def test_an_upload_whose_database_is_lost_can_be_read_again(
+    put: Put, spooled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = put(many(200))
+    imports.request_load(upload)
+
+    def lost(*_: object) -> None:
+        raise OperationalError("server closed the connection") from psycopg.OperationalError()
+
+    with monkeypatch.context() as patched:
+        patched.setattr("scoring.engine.imports.case_writer.bulk_insert", lost)
+        with pytest.raises(OperationalError):
+            imports.import_upload(upload)
+    upload.refresh_from_db()
+    assert (upload.state, upload.problems) == (UploadState.LOADING, [])
+    imports.import_upload(upload)
+    upload.refresh_from_db()
+    assert (upload.state, upload.row_count) == (UploadState.DONE, 200)
 
 
 def test_a_database_that_cannot_store_fails_the_upload_and_keeps_nothing(

@@ -36,6 +36,7 @@ from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
 from tests.support.fixtures.sites import Site
+from tests.support.outages import NOTICED, outage
 from tests.support.thoroughness import CALLS, CALLS_BETWEEN_KILLS, KILLS
 from tests.support.tiny_model import put_tiny_model
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
@@ -330,6 +331,32 @@ class TestRealWorkers:
         wait_until(lambda: Run.objects.get(pk=calm.pk).state == RunState.FINISHED)
         assert [row[:8] for row in rows_of(run)] == [row[:8] for row in rows_of(calm)]
         assert verdicts_of(run) == verdicts_of(calm)
+
+    @pytest.mark.postgresql
+    @pytest.mark.long("the database of a worker goes and comes twice")
+    def test_an_outage_of_the_database_costs_no_more_calls_than_were_under_way(
+        self,
+        stub: Stub,
+        judge: Judge,
+        make_run: MakeRun,
+        site: Site,
+        start: Callable[[], Any],
+    ) -> None:
+        stub.latency = 0.05
+        run = make_run(texts(CALLS), judge("same"))
+        worker = start()
+        for outages in range(KILLS):
+            target = (outages + 1) * CALLS // (KILLS + 2)
+            wait_until(lambda: len(stub.requests) >= target)  # noqa: B023
+            noticed = site.log.count(NOTICED)
+            with outage():
+                wait_until(lambda: site.log.count(NOTICED) > noticed)  # noqa: B023
+        wait_until(lambda: Run.objects.get(pk=run.pk).state == RunState.FINISHED)
+        assert worker.poll() is None
+        assert CALLS <= len(stub.requests) <= CALLS + KILLS * CONCURRENCY
+        assert len(Counter(request.user for request in stub.requests)) == CALLS
+        assert Run.objects.get(pk=run.pk).error_count == 0
+        assert len(rows_of(run)) == CALLS
 
     def test_a_worker_told_to_stop_ends_although_the_endpoint_hangs(
         self, stub: Stub, judge: Judge, make_run: MakeRun, start: Callable[..., Any], site: Site

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from random import Random
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings as site_settings
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -43,7 +50,9 @@ from tests.conftest import MakeOutputs
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
 from tests.support.fixtures.sites import Site
 from tests.support.fixtures.uploads import Put, put, spooled
-from tests.support.outages import end_connections, end_own_connection, outage
+from tests.support.outages import NOTICED, end_connections, end_own_connection, outage
+from tests.support.paths import ROOT
+from tests.support.postgresql_server import Server, find_programs
 from tests.support.thoroughness import IS_THOROUGH, KILLS
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
@@ -53,11 +62,11 @@ pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 OUTPUTS, ROWS = (100_000, 200_000) if IS_THOROUGH else (2_000, 20_000)
 LONG_SECONDS = 10 * DEADLINE_SECONDS
-NOTICED = "the database cannot be used, trying again"
 ANSWERS = ["yes", "yes!", "no", "YES", "perhaps", None]
 
 
 ScoredAgain = Callable[[Run], Run]
+Interruption = Callable[[], AbstractContextManager[None]]
 
 
 @pytest.fixture
@@ -237,9 +246,46 @@ def uploaded(put: Put) -> Upload:
     return upload
 
 
+@pytest.fixture(params=["outage", pytest.param("restart", marks=pytest.mark.slow)])
+def interruption(
+    request: pytest.FixtureRequest, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Interruption]:
+    """What makes the database go and come; for restarts there is a server of this test's own."""
+    if request.param == "outage":
+        yield outage
+        return
+    programs = find_programs()
+    assert programs
+    server, name = Server(programs), "postgres"
+    monkeypatch.setenv("DATABASE_URL", server.url(name))
+    subprocess.run([sys.executable, ROOT / "manage.py", "migrate", "--verbosity", "0"], check=True)
+    url = urlsplit(server.url(name))
+    connection.close()
+    for key, value in (("NAME", name), ("PORT", url.port), ("PASSWORD", url.password)):
+        monkeypatch.setitem(connection.settings_dict, key, value)
+    yield partial(restarted, server, Random(32))
+    connection.close()
+    server.end()
+
+
+@contextmanager
+def restarted(server: Server, chance: Random) -> Iterator[None]:
+    """In order, or as after a crash."""
+    connection.close()
+    server.stop(chance.choice([signal.SIGINT, signal.SIGQUIT]))
+    yield
+    server.start()
+
+
 @pytest.mark.long("a site scores, imports and serves while its database goes and comes")
 def test_outages_leave_the_same_rows_as_an_undisturbed_site(
-    site: Site, port: int, begun: Run, uploaded: Upload, alice: User, scored_again: ScoredAgain
+    interruption: Interruption,
+    site: Site,
+    port: int,
+    begun: Run,
+    uploaded: Upload,
+    alice: User,
+    scored_again: ScoredAgain,
 ) -> None:
     """Pages answer, or say when to come back."""
     site.start("start", "--port", str(port), EVALSITE_SECRET_KEY=site_settings.SECRET_KEY)
@@ -250,7 +296,7 @@ def test_outages_leave_the_same_rows_as_an_undisturbed_site(
             before = done_shards(begun)
             wait_until(lambda: done_shards(begun) > before or is_finished(begun))  # noqa: B023
             noticed = site.log.count(NOTICED)
-            with outage():
+            with interruption():
                 wait_until(lambda: site.log.count(NOTICED) > noticed)  # noqa: B023
             wait_until(lambda: visitor.get("/healthz") == 200)
             is_imported(uploaded)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from scoring.engine import imports
 from scoring.engine.processes.process_pool import InlineExecutor
@@ -25,8 +26,10 @@ ROWS = b"id,input\n1,a\n"
 class Dying(InlineExecutor):
     """A pool whose process dies on what it is given, and as often before it is given anything."""
 
-    def __init__(self, *, on_work: int = 0, idle: int = 0) -> None:
-        self.on_work, self.idle = on_work, idle
+    def __init__(
+        self, *, on_work: int = 0, idle: int = 0, fault: type[Exception] = BrokenProcessPool
+    ) -> None:
+        self.on_work, self.idle, self.fault = on_work, idle, fault
         self.restarts = 0
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
@@ -35,7 +38,7 @@ class Dying(InlineExecutor):
         if self.on_work:
             self.on_work -= 1
             future: Future[Any] = Future()
-            future.set_exception(BrokenProcessPool())
+            future.set_exception(self.fault())
             return future
         return super().submit(function, *args)
 
@@ -83,6 +86,13 @@ def test_two_deaths_are_forgiven(waiting: Upload) -> None:
     pool = Dying(on_work=MAX_TRIES - 1)
     assert work_through(pool, waiting).state == UploadState.CHECKED
     assert (pool.restarts, waiting.problems) == (2, [])
+
+
+def test_a_database_out_of_reach_is_no_fault_of_the_file(waiting: Upload) -> None:
+    """The cause of an error is lost on its way from the process that reads."""
+    pool = Dying(on_work=MAX_TRIES, fault=OperationalError)
+    assert work_through(pool, waiting).state == UploadState.CHECKED
+    assert (pool.restarts, waiting.problems) == (MAX_TRIES, [])
 
 
 def test_a_file_that_kills_thrice_has_failed_and_leaves_nothing(

@@ -10,9 +10,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
+import psycopg
 import pytest
 from django.core.files import uploadedfile
 from django.db import OperationalError, connection
+from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
@@ -111,6 +113,19 @@ def test_a_fault_of_the_middleware_is_told_as_well() -> None:
             raise OperationalError("…") from sqlite_fault
         except OperationalError:
             assert error_pages.internal_error(request).status_code == status
+
+
+def test_a_database_out_of_reach_says_that_a_change_may_have_been_stored() -> None:
+    fault = OperationalError("connection refused")
+    fault.__cause__ = psycopg.OperationalError("connection refused")
+    answer = error_pages.StorageFaultMiddleware(HttpResponse).process_exception(
+        RequestFactory().get("/"), fault
+    )
+    assert answer is not None
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert "<h1>The database cannot be reached</h1>" in answer.text
+    assert "see first whether it has been stored" in answer.text
+    assert "<code>database_unreachable</code>" in answer.text
 
 
 def test_a_try_beside_ones_own_is_answered_503(browser: Client, team: Team) -> None:
