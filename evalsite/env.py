@@ -19,7 +19,7 @@ from scoring.core.private_files import make_private, open_private
 
 ROOT = Path(__file__).resolve().parent.parent
 
-#: What keeps each, by its file in the data folder; from the environment there is no file.
+#: The variable that gives a secret, by the file in the data folder that keeps it otherwise.
 SECRETS: Final = {"secret_key": "EVALSITE_SECRET_KEY", "encryption_key": "EVALSITE_ENCRYPTION_KEY"}
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 #: How PostgreSQL is reached: a server that vanished is noticed within half a minute.
@@ -188,7 +188,7 @@ def read_proxies(name: str) -> Proxies:
 def read_database(name: str) -> dict[str, Any] | None:
     """Django's settings of the PostgreSQL database that the URL names; None where it is not set.
 
-    What the URL's query says goes to libpq, before the values here.
+    What the URL's query says goes to libpq and counts more than CONNECTIONS.
     """
     url = read_line(name)
     if not url:

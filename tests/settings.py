@@ -19,6 +19,8 @@ else:
     _folder = Path(tempfile.mkdtemp(prefix="evalsite-tests-"))
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["EVALSITE_DATA_DIR"] = str(_folder)
+if "EVALSITE_TESTS_SERVER" not in os.environ:  # a server that others use is none of the tests'
+    os.environ.pop("DATABASE_URL", None)
 os.environ["EVALSITE_JUDGE_CHECK_SAMPLE"] = "0"  # tests of judges count calls
 
 from evalsite.settings import *  # noqa: F403

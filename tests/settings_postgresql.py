@@ -11,8 +11,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from tests.support.paths import ROOT
 from tests.support.postgresql_server import Server, find_programs
 
@@ -22,9 +20,11 @@ IS_REQUIRED = os.environ.get("EVALSITE_POSTGRESQL_REQUIRED") == "1"
 if "PYTEST_XDIST_WORKER" not in os.environ:
     if (programs := find_programs()) is None:
         text = "PostgreSQL is not installed (Debian: postgresql), so nothing is tested on it"
-        pytest.exit(text, returncode=int(IS_REQUIRED))
+        sys.stderr.write(f"{text}\n")
+        sys.exit(int(IS_REQUIRED))
     SERVER = Server(programs)
     os.environ["DATABASE_URL"] = SERVER.url(MODEL)
+    os.environ["EVALSITE_TESTS_SERVER"] = str(SERVER.port)
     with SERVER.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {MODEL}")
 

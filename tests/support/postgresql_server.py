@@ -44,7 +44,7 @@ _libc = ctypes.CDLL(None)
 
 
 def find_programs() -> Path | None:
-    """The folder of the newest server installed; None where there is none."""
+    """The folder of the server in `PATH`, else of the newest one; None where there is none."""
     if found := shutil.which("initdb"):
         return Path(found).resolve().parent
     found_in = sorted(DEBIAN.glob("*/bin/initdb"), key=lambda path: float(path.parents[1].name))

@@ -12,9 +12,13 @@ from scoring.management.database import find_problem, migration_lock, note_accou
 
 
 class Command(migrate.Command):
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        with requires_database():  # Django's checks, which come first, ask the database too
+            return super().execute(*args, **options)
+
     def handle(self, *args: Any, **options: Any) -> None:
         database = connections[options["database"]]
-        with requires_database(), migration_lock(database):
+        with migration_lock(database):
             if problem := find_problem(database):
                 raise usage_error(problem)
             note_account_table(database)
