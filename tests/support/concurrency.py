@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Barrier, BrokenBarrierError
@@ -22,15 +22,20 @@ SECONDS = 0.5
 
 def call_at_once(act: Callable[[], R], times: int = TIMES) -> list[R]:
     """What each call returned. A test of it needs a database file and real transactions."""
+    return call_all_at_once([act] * times)
 
-    def call(_: int) -> R:
+
+def call_all_at_once(acts: Sequence[Callable[[], R]]) -> list[R]:
+    """What each act returned; see `call_at_once`."""
+
+    def call(act: Callable[[], R]) -> R:
         try:
             return act()
         finally:
             connections.close_all()
 
-    with ThreadPoolExecutor(times) as threads:
-        return list(threads.map(call, range(times)))
+    with ThreadPoolExecutor(len(acts)) as threads:
+        return list(threads.map(call, acts))
 
 
 def wait_for_all(function: Callable[P, R], times: int = TIMES) -> Callable[P, R]:
@@ -53,7 +58,8 @@ def wait_for_all(function: Callable[P, R], times: int = TIMES) -> Callable[P, R]
 def locked_tables(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[str]:
     """The tables whose rows the act locks, in turn, on a database that can lock rows."""
     with monkeypatch.context() as patch, CaptureQueriesContext(connection) as queries:
-        patch.setattr(connection.features, "has_select_for_update", True)
+        for feature in ("has_select_for_update", "has_select_for_no_key_update"):
+            patch.setattr(connection.features, feature, True)
         patch.setattr(connection.ops, "for_update_sql", lambda *_, **__: "/* locked */")
         act()
     texts = [query["sql"] for query in queries if "/* locked */" in query["sql"]]

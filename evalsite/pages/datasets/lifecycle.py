@@ -6,6 +6,7 @@ import uuid
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -19,6 +20,7 @@ from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.datasets import lifecycle
 from scoring.models import AuditEntry, Dataset, Role, User
 from scoring.models.data.dataset import RETENTION
+from scoring.models.locks import lock_row
 from scoring.models.team.audit_entry import AuditQuerySet
 
 
@@ -42,10 +44,11 @@ class DatasetNameForm(ConcurrentEditForm):
 
     def save(self, by: User) -> bool:
         """False, with an error, where the name is taken, or another user saved since."""
-        if self.is_stale(by):
-            return False
         try:
-            lifecycle.rename_dataset(self.dataset, self.cleaned_data["name"], by)
+            with transaction.atomic():
+                lock_row(self.dataset, "name")
+                if not self.is_stale(by):
+                    lifecycle.rename_dataset(self.dataset, self.cleaned_data["name"], by)
         except ValidationError as taken:
             self.add_error("name", taken)
         return not self.errors

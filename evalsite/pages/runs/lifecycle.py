@@ -7,6 +7,7 @@ import uuid
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -19,6 +20,7 @@ from evalsite.pages.web.stale_forms import ConcurrentEditForm
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.runs import lifecycle
 from scoring.models import AuditEntry, Role, Run, User
+from scoring.models.locks import lock_row
 from scoring.models.team.audit_entry import AuditQuerySet
 
 
@@ -41,10 +43,12 @@ class RunDetailsForm(ConcurrentEditForm):
 
     def save(self, by: User) -> bool:
         """False if another user saved since the form was opened; the form then shows that."""
-        if self.is_stale(by):
-            return False
         name, note = (self.cleaned_data[name] for name in ("name", "note"))
-        lifecycle.edit_run(self.run, name=name, note=note.replace("\r\n", "\n"), by=by)
+        with transaction.atomic():
+            lock_row(self.run, "name", "note")
+            if self.is_stale(by):
+                return False
+            lifecycle.edit_run(self.run, name=name, note=note.replace("\r\n", "\n"), by=by)
         return True
 
 

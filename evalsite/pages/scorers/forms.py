@@ -20,6 +20,7 @@ from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType
 from scoring.models import AuditEntry, Scorer, Team, User
+from scoring.models.locks import lock_row
 from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.team.audit_entry import AuditQuerySet
 
@@ -196,11 +197,11 @@ class ScorerForm(ConfigForm, ConcurrentEditForm):
         """The scorer, new or with a new version; None where the config's errors, or what somebody
         else saved meanwhile, are now shown.
         """
-        if self.is_stale(by):
-            return None
         try:
             with transaction.atomic():
-                return self._saved(by)
+                if self.scorer:
+                    lock_row(self.scorer, "name", "threshold", "current")
+                return None if self.is_stale(by) else self._saved(by)
         except ConfigError as problem:
             self.show_errors(problem)
         except IntegrityError:

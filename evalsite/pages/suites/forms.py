@@ -134,11 +134,11 @@ class SuiteForm(ConcurrentEditForm):
         None, with an error of the form, if somebody else has just taken the name, changed the suite
         since the form was opened, or begun to use it.
         """
-        if self.is_stale(by):
-            return None
         try:
             with transaction.atomic():
-                return self._save(by)
+                if self.suite:
+                    self.suite.lock()
+                return None if self.is_stale(by) else self._save(by)
         except IntegrityError:
             self.add_error("name", "The team has just got a suite of that name.")
         except forms.ValidationError as error:

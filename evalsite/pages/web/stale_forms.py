@@ -39,7 +39,10 @@ class ConcurrentEditForm(forms.Form):
         return str(sent or (self._latest.pk if self._latest else 0))
 
     def is_stale(self, by: User) -> bool:
-        """Whether the row changed after the form was opened; the form then says so."""
+        """Whether the row changed after the form was opened; the form then says so.
+
+        To be asked in the transaction that saves, with the row locked.
+        """
         seen = whole_number(str(self.data.get(SEEN, "")), max_digits=18)
         if seen is None or self._latest is None or self._latest.pk <= seen:
             return False

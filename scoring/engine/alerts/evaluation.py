@@ -106,7 +106,8 @@ def _store(watch: AlertWatch, finding: Finding | EvaluateLater, now: datetime) -
     fields = {"state": finding.state, "sentence": finding.sentence, "run": finding.run}
     if not _reschedule(watch, finding.evaluate_at, seen_at=now, **fields):
         return
-    alert = Alert.objects.unresolved().filter(rule=watch.rule, series=watch.series).first()
+    open_alerts = Alert.objects.unresolved().select_for_update(no_key=True)
+    alert = open_alerts.filter(rule=watch.rule, series=watch.series).first()
     if alert:
         alert.rule = watch.rule
     if finding.state not in RAISED:

@@ -15,6 +15,7 @@ from scoring.engine.jobs.isolation import do_each
 from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
 from scoring.models import AlertRule, AuditEntry, Dataset, Run, User
 from scoring.models.data.dataset import RETENTION
+from scoring.models.locks import lock_row
 from scoring.models.runs.run import OLDEST_FIRST, UNFINISHED
 
 
@@ -24,10 +25,12 @@ def rename_dataset(dataset: Dataset, name: str, by: User | None) -> None:
     Raises ValidationError where the team has a dataset of that name.
     """
     old = dataset.name
-    if name == old:
-        return
     try:
         with transaction.atomic():
+            lock_row(dataset, "name")
+            old = dataset.name
+            if name == old:
+                return
             dataset.name = name
             dataset.save(update_fields=["name"])
             changed = {"old": {"name": old}, "new": {"name": name}}

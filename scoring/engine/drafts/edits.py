@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -13,6 +13,7 @@ from scoring.engine.drafts.case_content import Content, TypedCase
 from scoring.models import AuditEntry, Case, Dataset, Draft, DraftEdit, DraftState, EditKind, User
 from scoring.models.data.dataset import CONTENT, KEY_LENGTH
 
+_ANOTHER: Final = "There is another draft already. Publish or discard that one first."
 _NOTHING: Final[Content] = ("null", None, "[]", "{}", "[]")
 
 
@@ -127,14 +128,17 @@ def discard_draft(draft: Draft, by: User | None) -> None:
 
 def restore_draft(draft: Draft, by: User | None) -> None:
     """Bring a discarded draft back. Raises DraftError once there is another."""
-    with transaction.atomic():
-        if Draft.objects.open_of(draft.dataset) is not None:
-            raise DraftError("There is another draft already. Publish or discard that one first.")
-        if Draft.objects.select_for_update().get(pk=draft.pk).state != DraftState.DISCARDED:
-            raise DraftError("Only a discarded draft can be brought back.")
-        draft.state, draft.discarded_at = DraftState.OPEN, None
-        draft.save(update_fields=["state", "discarded_at"])
-        _record(draft, by, "draft.restored")
+    if Draft.objects.open_of(draft.dataset) is not None:
+        raise DraftError(_ANOTHER)
+    try:
+        with transaction.atomic():
+            if Draft.objects.select_for_update().get(pk=draft.pk).state != DraftState.DISCARDED:
+                raise DraftError("Only a discarded draft can be brought back.")
+            draft.state, draft.discarded_at = DraftState.OPEN, None
+            draft.save(update_fields=["state", "discarded_at"])
+            _record(draft, by, "draft.restored")
+    except IntegrityError:  # somebody has just begun one
+        raise DraftError(_ANOTHER) from None
 
 
 def _record(draft: Draft, by: User | None, action: str) -> None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from django.db import transaction
 from django.db.models import F
 from django.utils.module_loading import import_string
 
@@ -19,6 +20,7 @@ from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import is_unwritable
 from scoring.models import Job, JobKind, JobState, Team, User
 from scoring.models.job import REPEATABLE, UNFINISHED
+from scoring.models.locks import lock_name
 
 log = logging.getLogger(__name__)
 
@@ -60,19 +62,29 @@ def enqueue(kind: JobKind, team: Team, request: Mapping[str, Any]) -> None:
     A waiting job will see the latest rows; a running one may not, so it does not count.
     """
     same = {"team": team, "kind": kind, "request": request}
-    if not Job.objects.filter(**same, state=JobState.WAITING).exists():
-        Job.objects.create(**same)
+    with transaction.atomic():
+        _lock_equal_jobs(kind, team, request)
+        waiting = Job.objects.filter(**same, state=JobState.WAITING)
+        if not waiting.select_for_update():  # none begins before these rows are there to be read
+            Job.objects.create(**same)
 
 
 def enqueue_once(kind: JobKind, team: Team, by: User | None, request: Mapping[str, Any]) -> Job:
     """Enqueue a job that somebody waits for, or return the open one with the same request."""
     stored = without_nul(request)
-    for job in Job.objects.unfinished().filter(team=team, kind=kind).order_by("pk"):
-        if job.request == stored:
-            if job.requested_by_id is None and by:
-                Job.objects.filter(pk=job.pk).update(requested_by=by)
-            return job
-    return Job.objects.create(team=team, kind=kind, request=stored, requested_by=by)
+    with transaction.atomic():
+        _lock_equal_jobs(kind, team, stored)
+        for job in Job.objects.unfinished().filter(team=team, kind=kind).order_by("pk"):
+            if job.request == stored:
+                if job.requested_by_id is None and by:
+                    Job.objects.filter(pk=job.pk).update(requested_by=by)
+                return job
+        return Job.objects.create(team=team, kind=kind, request=stored, requested_by=by)
+
+
+def _lock_equal_jobs(kind: JobKind, team: Team, request: Mapping[str, Any]) -> None:
+    """Two who ask the same at once ask one after the other."""
+    lock_name("job", json.dumps([kind, team.pk, request], sort_keys=True, default=str))
 
 
 def latest_job(kind: JobKind, team: Team, by: User, request: Mapping[str, Any]) -> Job | None:

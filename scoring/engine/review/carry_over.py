@@ -22,6 +22,7 @@ from scoring.models import (
     User,
 )
 from scoring.models.bulk import bulk_insert
+from scoring.models.locks import lock_row
 
 TEXTS_REMOVED: Final = "The texts of these outputs were removed."
 _PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
@@ -32,6 +33,13 @@ _COPIED: Final = (
 
 class CarryOverError(Exception):
     """The outputs cannot be carried over; the text says why."""
+
+
+class _CarriedByAnotherError(Exception):
+    """Somebody else carried the same outputs over meanwhile, as `output_set`."""
+
+    def __init__(self, output_set: OutputSet) -> None:
+        self.output_set = output_set
 
 
 class AffectedRun(NamedTuple):
@@ -82,8 +90,11 @@ def carry_over(
     try:
         _copy_outputs(outputs, made, report)
         with transaction.atomic():
-            if OutputSet.objects.filter(pk=outputs.pk, state=OutputSetState.EMPTIED).exists():
+            lock_row(outputs, "state")
+            if outputs.state == OutputSetState.EMPTIED:
                 raise CarryOverError(TEXTS_REMOVED)  # meanwhile: some copies may lack theirs
+            if other := find_carried(outputs, version):
+                raise _CarriedByAnotherError(other)
             made.output_count = Output.objects.filter(output_set=made).count()
             if not made.output_count:
                 raise CarryOverError(f"No case of version {version.number} has the same input.")
@@ -92,6 +103,9 @@ def carry_over(
             new = {"outputs": made.output_count, "copied_from": str(outputs.uuid)}
             team = version.dataset.team
             AuditEntry.objects.record(team, by, "output_set.created", made, new=new)
+    except _CarriedByAnotherError as meanwhile:
+        remove_output_set(made)
+        return meanwhile.output_set
     except BaseException:
         remove_output_set(made)
         raise

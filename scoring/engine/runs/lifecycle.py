@@ -14,17 +14,18 @@ from scoring.engine.jobs.isolation import do_each
 from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
 from scoring.models import AuditEntry, Baseline, CaseVerdict, Run, RunScorer, Score, User
 from scoring.models.data.dataset import RETENTION
+from scoring.models.locks import lock_row
 
 ROWS_A_STEP: Final = 5_000
 
 
 def edit_run(run: Run, *, name: str, note: str, by: User | None) -> None:
     """Give the run another name and note; audited where something changed."""
-    old = {"name": run.name, "note": run.note}
-    new = {"name": name, "note": note}
-    if old == new:
-        return
     with transaction.atomic():
+        lock_row(run, "name", "note")
+        old, new = {"name": run.name, "note": run.note}, {"name": name, "note": note}
+        if old == new:
+            return
         run.name, run.note = name, note
         run.save(update_fields=["name", "note"])
         AuditEntry.objects.record(run.team, by, "run.edited", run, old=old, new=new)

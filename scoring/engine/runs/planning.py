@@ -34,6 +34,7 @@ from scoring.models import (
     User,
 )
 from scoring.models.base import now_after
+from scoring.models.locks import lock_row
 
 FAILURE_CHARS: Final = 500
 SHARD_OUTPUTS = 2_000
@@ -174,6 +175,7 @@ def _is_program(by: User | None) -> bool:
 
 
 def _set_budget(run: Run, budget_usd: float, by: User | None) -> None:
+    lock_row(run, "budget_usd")
     old, new = {"budget_usd": run.budget_usd}, {"budget_usd": budget_usd}
     run.budget_usd = budget_usd
     run.save(update_fields=["budget_usd"])

@@ -188,9 +188,10 @@ def _write(row: ModelCall) -> None:
 
 def _write_all(rows: Sequence[ModelCall], own: ModelCall) -> None:
     """Raises for what is wrong with the database or with `own`; others raise for themselves."""
+    ordered = sorted(rows, key=lambda row: row.cache_key or "")  # no deadlock between two of them
     try:
         with transaction.atomic():
-            ModelCall.objects.bulk_create(rows)
+            ModelCall.objects.bulk_create(ordered)
     except BaseException as fault:
         for row in rows:
             row.pk = None

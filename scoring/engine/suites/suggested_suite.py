@@ -59,7 +59,7 @@ def create_suggested_suite(dataset: Dataset, by: User | None = None) -> Suite:
     The team's suite of that name is used where there is one, so a second call creates none.
     """
     with transaction.atomic():
-        team = Team.objects.select_for_update().get(pk=dataset.team_id)
+        team = Team.objects.lock(dataset.team)
         chosen = sample_cases(dataset).suggested
         suite = Suite.objects.filter(team=team, name=chosen.suite).first()
         if suite is None:

@@ -29,9 +29,12 @@ def set_group_role(team: Team, group: str, role: Role, by: User) -> GroupRole:
 def remove_group_role(row: GroupRole, by: User) -> None:
     """The group gives nothing any more; whoever is in the team by it leaves at the next sign-in."""
     with transaction.atomic():
-        old = {"role": Role(row.role).label}
-        AuditEntry.objects.record(row.team, by, "group_role.removed", row, old=old)
-        row.delete()
+        Team.objects.lock(row.team)
+        removed = GroupRole.objects.filter(pk=row.pk).first()
+        if removed is not None:
+            old = {"role": Role(removed.role).label}
+            AuditEntry.objects.record(row.team, by, "group_role.removed", removed, old=old)
+            removed.delete()
 
 
 def has_place_by(groups: Collection[str]) -> bool:

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from scoring.engine.team.members import add_member
 from scoring.models import AuditEntry, Invitation, JoinLink, Member, OutgoingMail, Role, Team, User
+from scoring.models.locks import lock_name
 
 
 class AlreadyMemberError(Exception):
@@ -78,6 +79,7 @@ def accept_invitation(invitation: Invitation, user: User) -> Member:
 def create_account(invitation: Invitation, name: str, password: str) -> User:
     """A new person with the invitation's address, as a member. Raises InvitationEndedError."""
     with transaction.atomic():
+        lock_name("account", invitation.email)
         if User.objects.filter(email=invitation.email).exists():
             raise InvitationEndedError  # somebody else has just used an invitation of theirs
         user = User.objects.create_user(invitation.email, password, name=name)

@@ -10,6 +10,7 @@ from django.utils.text import slugify
 
 from scoring.engine.team.members import add_member
 from scoring.models import AuditEntry, Role, Team, User
+from scoring.models.locks import lock_name, lock_row
 
 MAX_SLUG: Final = 60
 
@@ -30,10 +31,11 @@ def may_create_teams(person: User) -> bool:
 
 def rename_team(team: Team, name: str, by: User) -> None:
     """Give the team another name; its addresses stay."""
-    old = team.name
-    if name == old:
-        return
     with transaction.atomic():
+        lock_row(team, "name")
+        old = team.name
+        if name == old:
+            return
         team.name = name
         team.save(update_fields=["name"])
         AuditEntry.objects.record(
@@ -42,8 +44,12 @@ def rename_team(team: Team, name: str, by: User) -> None:
 
 
 def free_slug(name: str) -> str:
-    """The name as addresses write it, with a number where another team has it already."""
+    """The name as addresses write it, with a number where another team has it already.
+
+    Nobody else gets it until the transaction ends.
+    """
     base = slugify(name)[:MAX_SLUG].strip("-") or "team"
+    lock_name("slug", base)
     taken = set(Team.objects.filter(slug__startswith=base[: MAX_SLUG - 6]).values_list("slug"))
     endings = ("" if number == 1 else f"-{number}" for number in count(1))
     slugs = (f"{base[: MAX_SLUG - len(ending)]}{ending}" for ending in endings)

@@ -17,6 +17,7 @@ from scoring.core.wording.numbers import plain_share
 from scoring.models.alerts.webhook import WebhookRow, webhook_problem
 from scoring.models.data.dataset import Dataset
 from scoring.models.encryption import DecryptionError
+from scoring.models.locks import lock_row
 from scoring.models.runs.run import Run, RunScorer
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
@@ -192,9 +193,10 @@ class AlertRule(WebhookRow):
         Alerts of series that are no longer watched end. The secret of a new webhook URL comes back,
         else "". Raises ValidationError by field, RuleExistsError.
         """
-        old, old_webhook = self.described(), self.encrypted_webhook
         with transaction.atomic():
             Team.objects.lock(self.team)
+            lock_row(self)
+            old, old_webhook = self.described(), self.encrypted_webhook
             self._set(wanted)
             secret = self._new_secret() if self.encrypted_webhook not in ("", old_webhook) else ""
             self.save()

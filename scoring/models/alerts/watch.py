@@ -31,11 +31,12 @@ class AlertWatchQuerySet(models.QuerySet["AlertWatch"]):
     def schedule(self, rules: Sequence[AlertRule], series: Sequence[str]) -> None:
         """Let the worker look at these series under each of the rules, as soon as it can."""
         now = timezone.now()
+        ordered = sorted(rules, key=lambda rule: rule.pk)  # no deadlock between two of them
         self.bulk_create(
             [
                 AlertWatch(rule=rule, series=name, evaluate_at=now)
-                for rule in rules
-                for name in series
+                for rule in ordered
+                for name in sorted(series)
             ],
             update_conflicts=True,
             unique_fields=["rule", "series"],

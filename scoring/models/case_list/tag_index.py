@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from django.db import models, transaction
 
 from scoring.models.data.dataset import DatasetVersion
+from scoring.models.locks import lock_row
 from scoring.models.prepared_query import prepared_query
 
 MAX_POSITIONS: Final = 2_000  # cases of a tag whose positions are kept
@@ -33,6 +34,7 @@ class TagIndexQuerySet(models.QuerySet["TagIndex"]):
         """
         rows = [TagIndex(version=version, tag=tag, positions=at) for tag, at in places.items()]
         with transaction.atomic():
+            lock_row(version, "state")
             self.filter(version=version).delete()
             self.bulk_create([TagIndex(version=version, tag=""), *rows], batch_size=200)
 

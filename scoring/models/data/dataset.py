@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from scoring.core.search_text import fold_text
 from scoring.models.base import AddressedRow, validate_name
+from scoring.models.locks import lock_row
 from scoring.models.search_text import SearchTextField, quoted_text
 from scoring.models.subqueries import count_rows
 from scoring.models.team.team import Team, User
@@ -162,6 +163,7 @@ class DatasetVersion(AddressedRow):
         Raises DatabaseError where the version was removed meanwhile.
         """
         with transaction.atomic():
+            lock_row(self.dataset, "latest")
             last = DatasetVersion.objects.filter(dataset=self.dataset).first()
             self.number = (last.number or 0) + 1 if last else 1
             self.state = VersionState.READY

@@ -10,6 +10,7 @@ from django.dispatch import Signal
 
 from scoring.models.base import AddressedRow
 from scoring.models.data.dataset import Dataset
+from scoring.models.locks import lock_row
 from scoring.models.runs.judge_models import judge_models
 from scoring.models.runs.run import Run, RunState
 from scoring.models.team.audit_entry import AuditEntry
@@ -32,6 +33,7 @@ class BaselineQuerySet(models.QuerySet["Baseline"]):
         outputs = run.output_set
         key: dict[str, Any] = {"dataset_id": outputs.version.dataset_id, "series": outputs.series}
         with transaction.atomic():
+            lock_row(outputs.version.dataset, "latest")
             if not Run.objects.select_for_update().filter(pk=run.pk).exists():
                 raise ValidationError("The run was deleted meanwhile.")
             previous = self.filter(**key).select_related("run").first()
@@ -66,11 +68,15 @@ class Baseline(AddressedRow):
 
     def unpin(self, *, by: User | None) -> None:
         """The series is compared with its previous run again."""
-        old = _audit_values(self.run)
         with transaction.atomic():
-            if self.delete()[0]:
-                AuditEntry.objects.record(self.run.team, by, "baseline.unpinned", self.run, old=old)
-                baseline_changed.send(Baseline, dataset=self.dataset, series=self.series)
+            lock_row(self.dataset, "latest")
+            pinned = Baseline.objects.select_related("run").filter(pk=self.pk).first()
+            if pinned is None:
+                return
+            run, old = pinned.run, _audit_values(pinned.run)
+            pinned.delete()
+            AuditEntry.objects.record(run.team, by, "baseline.unpinned", run, old=old)
+            baseline_changed.send(Baseline, dataset=self.dataset, series=self.series)
 
 
 def _audit_values(run: Run) -> dict[str, str]:

@@ -9,6 +9,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow
+from scoring.models.locks import lock_row
 from scoring.models.runs.run import Output, Run
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import User
@@ -68,9 +69,10 @@ class Comment(AddressedRow):
 
     def edit(self, run: Run, text: str, *, by: User) -> None:
         """Give it another text, audited with the old one; nothing where they are the same."""
-        if text == self.text:
-            return
         with transaction.atomic():
+            lock_row(self, "text")
+            if text == self.text:
+                return
             old, self.text, self.edited_at = self.text, text, timezone.now()
             self.save(update_fields=["text", "edited_at"])
             values = {"old": {"text": old}, "new": {"text": text}}

@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.db import IntegrityError, models, transaction
 
 from scoring.models.base import AddressedRow, validate_name
+from scoring.models.locks import lock_row
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
 
@@ -56,16 +57,19 @@ class FailureTag(AddressedRow):
     def remove(self, *, by: User) -> None:
         """Take it off the team's list, audited."""
         with transaction.atomic():
-            old = {"name": self.name}
-            AuditEntry.objects.record(self.team, by, "failure_tag.removed", self, old=old)
-            self.delete()
+            tag = FailureTag.objects.select_for_update().filter(pk=self.pk).first()
+            if tag is not None:
+                old = {"name": tag.name}
+                AuditEntry.objects.record(self.team, by, "failure_tag.removed", tag, old=old)
+                tag.delete()
 
     def mark(self, *, is_severe: bool, by: User) -> None:
         """Say whether it is severe, audited unless it is said already."""
-        if is_severe == self.is_severe:
-            return
-        old, new = {"is_severe": self.is_severe}, {"is_severe": is_severe}
         with transaction.atomic():
+            lock_row(self, "is_severe")
+            if is_severe == self.is_severe:
+                return
+            old, new = {"is_severe": self.is_severe}, {"is_severe": is_severe}
             self.is_severe = is_severe
             self.save(update_fields=["is_severe"])
             AuditEntry.objects.record(self.team, by, "failure_tag.changed", self, old=old, new=new)

@@ -30,7 +30,7 @@ class QuestionSetQuerySet(models.QuerySet["QuestionSet"]):
         """The next version of the team's set of this name; the newest one if it asks the same."""
         content = questions.as_json()
         with transaction.atomic():
-            Team.objects.select_for_update().get(pk=team.pk)
+            Team.objects.lock(team)
             versions = self.filter(team=team, name=name)
             newest = versions.order_by("-number").first()
             if newest and newest.content == content and newest.removed_at is None:
@@ -47,6 +47,7 @@ class QuestionSetQuerySet(models.QuerySet["QuestionSet"]):
     def remove(self, team: Team, name: str, *, by: User) -> int:
         """Take a set off the team's list, audited; queues keep it. Returns the versions."""
         with transaction.atomic():
+            Team.objects.lock(team)
             listed = self.filter(team=team, name=name, removed_at=None)
             newest = listed.order_by("-number").first()
             if newest:

@@ -70,7 +70,7 @@ class SavedView(AddressedRow):
 
     def drop(self, *, by: User) -> bool:
         """Remove the view. Returns False if somebody else has removed it meanwhile."""
-        old = self.audit_values
+        old = self.audit_values  # nobody changes a view
         with transaction.atomic():
             is_removed = bool(SavedView.objects.filter(pk=self.pk).delete()[0])
             if is_removed:

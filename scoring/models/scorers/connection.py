@@ -20,6 +20,7 @@ from scoring.core.llm.ssrf_guard import RefusedError, check_url
 from scoring.core.services import ENVIRONMENT, AvailableServices
 from scoring.models.base import AddressedRow, validate_name
 from scoring.models.encryption import DecryptionError, decrypt, encrypt
+from scoring.models.locks import lock_row
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
 
@@ -70,7 +71,7 @@ class ConnectionQuerySet(models.QuerySet["Connection"]):
         connection._seal(key)
         connection._check()
         with transaction.atomic():
-            team_row = Team.objects.select_for_update().get(pk=team.pk)
+            team_row = Team.objects.lock(team)
             connection.is_default = not self.filter(team=team_row, is_default=True).exists()
             connection.save()
             AuditEntry.objects.record(
@@ -210,19 +211,19 @@ class Connection(AddressedRow):
         A key never goes to another URL than it was given for: with a new URL it has to be given
         again. Raises ValidationError by field.
         """
-        old, old_url = self.described(), self.base_url
-        self.base_url = _clean_url(base_url)
-        if key is None and self.encrypted_key and self.base_url != old_url:
-            self.base_url = old_url
-            raise ValidationError(
-                {"key": f"The stored key was given for {old_url}. Type the key for the new URL."}
-            )
-        self.offered = clean_models(offered)
-        self.timeout_seconds, self.concurrency = timeout_seconds, concurrency
-        if key is not None:
-            self._seal(key)
-        self._check()
         with transaction.atomic():
+            lock_row(self)
+            old, old_url = self.described(), self.base_url
+            self.base_url = _clean_url(base_url)
+            if key is None and self.encrypted_key and self.base_url != old_url:
+                self.base_url = old_url
+                text = f"The stored key was given for {old_url}. Type the key for the new URL."
+                raise ValidationError({"key": text})
+            self.offered = clean_models(offered)
+            self.timeout_seconds, self.concurrency = timeout_seconds, concurrency
+            if key is not None:
+                self._seal(key)
+            self._check()
             self.save()
             new = self.described() | ({"key_replaced": True} if key else {})
             AuditEntry.objects.record(self.team, by, "connection.changed", self, old=old, new=new)
@@ -230,7 +231,7 @@ class Connection(AddressedRow):
     def make_default(self, *, by: User | None) -> None:
         """Let scorers that name no connection use this one."""
         with transaction.atomic():
-            Team.objects.select_for_update().get(pk=self.team_id)
+            Team.objects.lock(self.team)
             defaults = Connection.objects.filter(team=self.team_id, is_default=True)
             previous = defaults.first()
             if previous == self:
@@ -244,9 +245,11 @@ class Connection(AddressedRow):
     def remove(self, *, by: User | None) -> None:
         """Forget the connection and its key; what was called through it stays."""
         with transaction.atomic():
-            old = self.described()
-            AuditEntry.objects.record(self.team, by, "connection.removed", self, old=old)
-            self.delete()
+            removed = Connection.objects.select_for_update().filter(pk=self.pk).first()
+            if removed is not None:
+                old = removed.described()
+                AuditEntry.objects.record(self.team, by, "connection.removed", removed, old=old)
+                removed.delete()
 
     def _seal(self, key: str) -> None:
         key = key.strip()

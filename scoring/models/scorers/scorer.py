@@ -13,6 +13,7 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from scoring.models.base import AddressedRow, validate_name
+from scoring.models.locks import lock_row
 from scoring.models.scorers.connection import Connection
 from scoring.models.scorers.threshold_change import (
     UNIT,
@@ -124,9 +125,9 @@ class Scorer(AddressedRow):
         Raises ConfigError. Old runs keep the version they were scored with.
         """
         ready = _configure(self.team, self.type, config, self.threshold)
-        old = self.described()
         with transaction.atomic():
-            current = self.current
+            lock_row(self, "name", "threshold", "current")
+            current, old = self.current, self.described()
             if current is None or current.fingerprint != fingerprint(ready):
                 current = self._add_version(ready, by)
                 new = self.described()
@@ -211,10 +212,11 @@ def _version(name: str) -> str:
 
 def rename_row(row: Any, action: str, name: str, by: User | None) -> None:
     """Give a scorer or a suite another name, recorded as `action`."""
-    old = row.name
-    if name == old:
-        return
     with transaction.atomic():
+        lock_row(row, "name")
+        old = row.name
+        if name == old:
+            return
         row.name = name
         row.save(update_fields=["name"])
         AuditEntry.objects.record(row.team, by, action, row, old={"name": old}, new={"name": name})

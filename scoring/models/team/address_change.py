@@ -8,6 +8,7 @@ from django.core import signing
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
+from scoring.models.locks import lock_name
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import User
 
@@ -42,6 +43,7 @@ def _stamp(person: User) -> str:
 def change_address(person: User, address: str) -> bool:
     """Let the person sign in with another address; False where an account has it already."""
     with transaction.atomic():
+        lock_name("account", address)
         locked = User.objects.select_for_update().get(pk=person.pk)
         if locked.email != person.email or User.objects.filter(email=address).exists():
             return False

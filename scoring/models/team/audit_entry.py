@@ -14,10 +14,11 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Any, Final, Self
 
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from scoring.models.locks import lock_name
 from scoring.models.team.audit_hashes import checkpoint_signature, entry_hash
 from scoring.models.team.team import Team, User
 
@@ -106,7 +107,7 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
             address=_address.get(),
         )
         with transaction.atomic(savepoint=False):
-            _lock_chain(entry.team_id)
+            lock_name("audit", entry.team_id)
             number, previous = chain_end(entry.team_id)
             entry.number = number + 1
             entry.hash = entry.hash_after(previous)
@@ -120,7 +121,7 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
         it the database refuses. The removal is an entry itself.
         """
         with transaction.atomic():
-            _lock_chain(_team_id(team))
+            lock_name("audit", _team_id(team))
             last = self.of(team).oldest_before(moment).order_by("number").last()
             if last is None:
                 return 0
@@ -154,13 +155,6 @@ def chain_end(team_id: str) -> tuple[int, str]:
         if end := newest.first():
             return end
     return 0, ""
-
-
-def _lock_chain(team_id: str) -> None:
-    """Until the transaction ends nobody else appends; on SQLite the write lock sees to it."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(1635083369, hashtext(%s))", [team_id])
 
 
 def _team_id(team: Team | None) -> str:

@@ -30,7 +30,9 @@ class IdempotencyKeyQuerySet(models.QuerySet["IdempotencyKey"]):
             with transaction.atomic():
                 return self.create(**fields, digest=digest), True
         except IntegrityError:
-            row = self.get(**fields)
+            row = self.filter(**fields).first()
+        if row is None:  # the other request came to nothing meanwhile
+            return self.claim(team, user, path, key, digest)
         if row.status is not None or row.digest != digest:
             return row, False
         return row, row._take_over()

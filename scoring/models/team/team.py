@@ -96,8 +96,8 @@ class TeamQuerySet(models.QuerySet["Team"]):
         return teams.filter(pk=user.token.team_id) if user.token else teams
 
     def lock(self, team: Team) -> Team:
-        """The team's row, which PostgreSQL keeps for this transaction; SQLite has one writer."""
-        return self.select_for_update().get(pk=team.pk)
+        """The team's row, which nobody else locks or changes until the transaction ends."""
+        return self.select_for_update(no_key=True).get(pk=team.pk)
 
 
 class Team(AddressedRow):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from scoring.engine.alerts import evaluation, messages, purge_old, schedule_evaluations, tick
-from scoring.engine.alerts.finding import EvaluateLater
+from scoring.engine.alerts.finding import EvaluateLater, Finding
 from scoring.engine.jobs import job_queue
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.runs import lifecycle, planning
@@ -29,6 +30,7 @@ from scoring.models import (
     User,
 )
 from tests.conftest import MakeOutputs
+from tests.support.concurrency import SECONDS, call_at_once
 from tests.support.drift_runs import scorer_of
 from tests.support.fixtures.alert_rules import (
     BAD,
@@ -430,3 +432,30 @@ def test_a_cancelled_run_uncovers_the_one_before(
     job_queue.run_waiting(run.team, JobKind.FOLLOW_UP)
     tick()
     assert str(open_alert().run) == "w1"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_acknowledgement_during_an_evaluation_is_kept(
+    version: DatasetVersion, make_rule: MakeRule, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_rule(series="a")
+    week(version, 0, BAD)
+    describe, people = evaluation._describe, []
+
+    def describe_late(alert: Alert, finding: Finding) -> None:
+        """Somebody acknowledges on another connection, or waits until the evaluation is stored."""
+        act = Thread(target=lambda: call_at_once(acknowledge, 1))
+        people.append(act)
+        act.start()
+        act.join(SECONDS)
+        describe(alert, finding)
+
+    def acknowledge() -> None:
+        Alert.objects.select_related("rule__team").get().acknowledge(by=alice)
+
+    monkeypatch.setattr(evaluation, "_describe", describe_late)
+    week(version, 1, BAD)
+    for act in people:
+        act.join()
+    assert len(people) == 1
+    assert Alert.objects.get().acknowledged_by == alice

@@ -4,7 +4,9 @@ import pytest
 
 from scoring.engine import drafts
 from scoring.engine.drafts import DraftError, EditConflictError, TypedCase
-from scoring.models import AuditEntry, Dataset, Draft, DraftEdit, EditKind, User
+from scoring.models import AuditEntry, Dataset, Draft, DraftEdit, DraftState, EditKind, User
+from scoring.models.data.draft import DraftQuerySet
+from tests.support.concurrency import call_at_once
 
 
 def edits(draft: Draft) -> dict[str, str]:
@@ -131,3 +133,18 @@ def test_a_dataset_that_is_loading_has_no_draft(team: object, alice: User) -> No
     bare = Dataset.objects.create(team=team, name="Bare")
     with pytest.raises(DraftError, match="no version yet"):
         drafts.open_draft(bare, alice)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_discarded_draft_stays_away_where_another_is_begun_in_that_moment(
+    dataset: Dataset, draft: Draft, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_none(*_: object) -> None:
+        """As it was before a colleague begins another, on a connection of their own."""
+        call_at_once(lambda: drafts.open_draft(dataset, alice), 1)
+
+    drafts.discard_draft(draft, alice)
+    monkeypatch.setattr(DraftQuerySet, "open_of", find_none)
+    with pytest.raises(DraftError, match="another draft"):
+        drafts.restore_draft(draft, alice)
+    assert Draft.objects.get(state=DraftState.OPEN) != draft

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from threading import Event
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils.module_loading import import_string
 
 from scoring.engine.jobs import job_queue
 from scoring.engine.tryout import connection_test
 from scoring.models import Job, JobKind, JobState, Team, User
+from scoring.models.job import JobQuerySet
+from tests.support.concurrency import SECONDS, call_all_at_once, call_at_once, wait_for_all
 
 TEST = JobKind.TEST_CONNECTION
 
@@ -79,3 +83,48 @@ def test_an_answer_is_made_keepable(value: Any, kept: Any) -> None:
 def test_an_infinite_number_is_no_answer() -> None:
     with pytest.raises(ValueError, match="Out of range"):
         job_queue.without_nul({"x": float("inf")})
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("waits", [False, True])
+def test_what_many_ask_for_at_once_is_asked_for_once(
+    team: Team, alice: User, monkeypatch: pytest.MonkeyPatch, waits: bool
+) -> None:
+    monkeypatch.setattr(JobQuerySet, "create", wait_for_all(JobQuerySet.create))
+    request = {"connection": "1"}
+    if waits:
+        call_at_once(lambda: job_queue.enqueue_once(TEST, team, alice, request))
+    else:
+        call_at_once(lambda: job_queue.enqueue(TEST, team, request))
+    assert Job.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_waits_is_not_begun_before_what_it_was_asked_for_is_there(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would miss the rows that whoever finds it waiting is about to store."""
+    seen: list[str] = []
+    is_asked, is_running = Event(), Event()
+
+    def look(job: Job) -> dict[str, Any]:
+        seen.append(Team.objects.get(pk=job.team_id).name)
+        is_running.set()
+        return {}
+
+    def store() -> None:
+        with transaction.atomic():
+            Team.objects.filter(pk=team.pk).update(name="Renamed")
+            job_queue.enqueue(TEST, team, {})
+            is_asked.set()
+            is_running.wait(SECONDS)
+
+    def work() -> None:
+        is_asked.wait(10)
+        job_queue.run_job(Job.objects.get())
+
+    monkeypatch.setattr(connection_test, "run_connection_test", look)
+    job_queue.enqueue(TEST, team, {})
+    call_all_at_once([store, work])
+    assert seen == ["Renamed"]
+    assert Job.objects.get().state == JobState.DONE

@@ -11,8 +11,9 @@ from scoring.engine.review.carry_over import (
     carry_over,
     find_carried,
 )
-from scoring.models import Dataset, DatasetVersion, Output, OutputSet, Run, User
+from scoring.models import AuditEntry, Dataset, DatasetVersion, Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.support.concurrency import call_at_once, wait_for_all
 from tests.support.run_states import CLOSE, finished_run
 
 pytestmark = pytest.mark.django_db
@@ -91,3 +92,14 @@ def test_runs_over_older_versions_are_listed_with_those_of_their_outputs_over_th
     (affected,) = affected_runs(dataset, 5)
     assert affected.rescored == [after]
     assert isinstance(affected.run, Run)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_carry_the_same_over_at_once_get_the_same(
+    old: OutputSet, new: DatasetVersion, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_copy_outputs", wait_for_all(module._copy_outputs, 2))
+    outputs = iter([OutputSet.objects.get(pk=old.pk) for _ in range(2)])
+    made = call_at_once(lambda: carry_over(next(outputs), new, alice), 2)
+    assert made[0] == made[1] == OutputSet.objects.get(version=new)
+    assert AuditEntry.objects.filter(action="output_set.created").count() == 1

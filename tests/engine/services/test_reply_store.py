@@ -10,7 +10,7 @@ from django.db import IntegrityError, OperationalError
 from scoring.core.services import Message, Question, Reply
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.services import reply_store
-from scoring.engine.services.reply_store import RunBudget, StoredReplies, without_nul
+from scoring.engine.services.reply_store import RunBudget, StoredReplies, _write_all, without_nul
 from scoring.models import CallPurpose, ModelCall, Run, Team
 from tests.support.fixtures.runs import RunOfYes
 from tests.support.waiting import wait_until
@@ -96,6 +96,15 @@ class TestKeeping:
     ) -> None:
         StoredReplies(team, purpose=given).keep("k", QUESTION, REPLY)
         assert ModelCall.objects.get().purpose == purpose
+
+
+def test_replies_are_written_in_the_order_of_their_keys(team: Team) -> None:
+    """Two processes that store the same ones would wait for each other else."""
+    keys = [None, "b", None, "a", "c"]
+    rows = [ModelCall(team=team, cache_key=key) for key in keys]
+    _write_all(rows, rows[0])
+    written = ModelCall.objects.order_by("pk").values_list("cache_key", flat=True)
+    assert list(written) == [None, None, "a", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,6 @@ def test_changes_are_audited(team: Team, alice: User) -> None:
     assert list(told) == [
         ("group_role.set", {}, {"role": "editor"}),
         ("group_role.set", {"role": "editor"}, {"role": "viewer"}),
-        ("group_role.removed", {"role": "editor"}, {}),
+        ("group_role.removed", {"role": "viewer"}, {}),
     ]
     assert not GroupRole.objects.exists()

@@ -12,8 +12,9 @@ from pytest_django.fixtures import Settings
 from scoring.engine.team import invitations
 from scoring.engine.team.invitations import AlreadyMemberError, InvitationEndedError
 from scoring.models import AuditEntry, Invitation, JoinLink, Member, OutgoingMail, Role, Team, User
+from scoring.models.team.team import UserManager
 from tests.conftest import PASSWORD
-from tests.support.concurrency import call_at_once
+from tests.support.concurrency import call_at_once, wait_for_all
 
 LINK = "https://evals.example.org/invitations/UID-KEY/"
 
@@ -127,6 +128,25 @@ def test_of_two_at_once_one_is_let_in(team: Team, alice: User) -> None:
 
     assert sorted(call_at_once(accept, 2)) == [False, True]
     assert Member.objects.filter(role=Role.REVIEWER).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_invitations_that_are_used_at_once_one_makes_the_account(
+    team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Team.objects.create(name="Other", slug="other")
+    invited = [invite(where, alice) for where in (team, other)]
+    monkeypatch.setattr(UserManager, "create_user", wait_for_all(UserManager.create_user, 2))
+
+    def create() -> bool:
+        try:
+            invitations.create_account(invited.pop(), "Nora", PASSWORD)
+        except InvitationEndedError:
+            return False
+        return True
+
+    assert sorted(call_at_once(create, 2)) == [False, True]
+    assert User.objects.filter(email="new@example.org").count() == 1
 
 
 def test_the_join_link_invites_who_asks(team: Team, alice: User) -> None:

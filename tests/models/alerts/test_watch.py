@@ -26,3 +26,12 @@ def test_looking_again_keeps_what_was_seen(scored: Dataset) -> None:
     AlertWatch.objects.schedule([rule], ["a"])
     watch = rule.watches.get()
     assert (watch.state, watch.evaluate_at is not None) == ("fine", True)
+
+
+def test_watches_are_written_in_one_order(scored: Dataset) -> None:
+    """Two workers that write the same ones would wait for each other else."""
+    rules = [define(scored, series="a"), define(scored, limit=0.5)]
+    AlertWatch.objects.all().delete()
+    AlertWatch.objects.schedule(rules[::-1], ["c", "b"])
+    written = AlertWatch.objects.order_by("pk").values_list("rule", "series")
+    assert list(written) == [(rule.pk, series) for rule in rules for series in "bc"]

@@ -147,7 +147,7 @@ def test_an_unreadable_webhook_works_again_once_its_url_is_typed(
 
 def test_a_damaged_secret_is_replaced_when_the_same_url_is_typed(dataset: Dataset) -> None:
     rule = define(dataset, webhook_url=HOOK)
-    rule.encrypted_secret = "damaged"
+    AlertRule.objects.update(encrypted_secret="damaged")
     secret = rule.change(by=None, webhook_url=HOOK)
     assert secret
     assert AlertRule.objects.get().secret() == secret

@@ -8,8 +8,10 @@ from pytest_django import DjangoAssertNumQueries
 from scoring.engine.runs.tag_index import store_tag_index
 from scoring.models import DatasetVersion, TagIndex
 from scoring.models.case_list import tag_index as keeping
+from scoring.models.case_list.tag_index import TagIndexQuerySet
 from tests.conftest import MakeDataset
 from tests.engine.runs.test_tag_index import version
+from tests.support.concurrency import call_at_once, wait_for_all
 
 __all__ = ["version"]
 
@@ -62,3 +64,13 @@ def test_no_more_tags_are_offered_than_a_list_bears(
     if has_looked:
         store_tag_index(version)
     assert TagIndex.objects.offered(version) == ['a "b"', "billing"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_keep_the_tags_at_once_keep_them_once(
+    version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert = wait_for_all(TagIndexQuerySet.bulk_create, 2)
+    monkeypatch.setattr(TagIndexQuerySet, "bulk_create", insert)
+    call_at_once(lambda: TagIndex.objects.keep(version, {"billing": [1, 2]}), 2)
+    assert sorted(TagIndex.objects.values_list("tag", flat=True)) == ["", "billing"]

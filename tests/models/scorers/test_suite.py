@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, ThresholdChange
 from scoring.models.scorers.threshold_change import StaleThresholdError
 from tests.conftest import MakeDataset
-from tests.support.concurrency import TIMES, call_at_once
+from tests.support.concurrency import TIMES, call_at_once, wait_for_all
 
 
 @pytest.fixture
@@ -130,3 +130,17 @@ def test_of_eight_changes_at_once_one_is_made(suite: Suite) -> None:
     assert sorted(call_at_once(change)) == ["changed"] + ["stale"] * (TIMES - 1)
     (made,) = suite.threshold_changes.all()
     assert made.new == SuiteEntry.objects.get(scorer__name="close").threshold
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_fill_the_suite_at_once_the_second_replaces_the_first(
+    suite: Suite, scorers: list[Scorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each put in what the other left out: a mixture is neither's."""
+    monkeypatch.setattr(Suite, "_write_entries", wait_for_all(Suite._write_entries, 2))
+    wanted = iter([[(scorer, None)] for scorer in scorers])
+    rows = iter([Suite.objects.get(pk=suite.pk) for _ in range(2)])
+    call_at_once(lambda: next(rows).replace_entries(next(wanted), by=None), 2)
+    assert suite.entries.count() == 1
+    first, second = AuditEntry.objects.filter(action="suite.changed").order_by("number")
+    assert second.old == first.new

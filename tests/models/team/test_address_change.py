@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pytest
+
 from scoring.models import User
 from scoring.models.team.address_change import address_key, change_address, read_address_key
+from scoring.models.team.audit_entry import AuditQuerySet
+from tests.support.concurrency import call_all_at_once, wait_for_all
 
 NEW = "robert@example.org"
 
@@ -37,3 +43,13 @@ def test_of_two_links_one_is_used(bob: User) -> None:
     assert not change_address(seen, "rob@example.org")
     bob.refresh_from_db()
     assert bob.email == NEW
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_people_one_gets_the_address(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AuditQuerySet, "record", wait_for_all(AuditQuerySet.record, 2))
+    acts = [partial(change_address, person, NEW) for person in (alice, bob)]
+    assert sorted(call_all_at_once(acts)) == [False, True]
+    assert User.objects.filter(email=NEW).count() == 1

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from scoring.models import IdempotencyKey, Team, User
-from scoring.models.team.idempotency_key import ABANDONED_AFTER, RETENTION, LostClaimError
+from scoring.models.team.idempotency_key import (
+    ABANDONED_AFTER,
+    RETENTION,
+    IdempotencyKeyQuerySet,
+    LostClaimError,
+)
 
 
 @pytest.fixture
@@ -100,3 +106,15 @@ def test_only_old_keys_are_forgotten(first: IdempotencyKey, team: Team, alice: U
     age(first, RETENTION + timedelta(seconds=1))
     IdempotencyKey.objects.delete_expired()
     assert IdempotencyKey.objects.get() == young
+
+
+def test_a_key_that_is_released_in_that_moment_is_claimed(
+    first: IdempotencyKey, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_late(rows: IdempotencyKeyQuerySet, **fields: Any) -> IdempotencyKeyQuerySet:
+        monkeypatch.undo()
+        first.release()
+        return rows.filter(**fields)
+
+    monkeypatch.setattr(IdempotencyKeyQuerySet, "filter", read_late)
+    assert claim(team, alice)[1]

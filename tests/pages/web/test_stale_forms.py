@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from html import unescape
 from typing import Any
 
@@ -12,7 +13,9 @@ from django.test import Client
 from django.urls import reverse
 
 from scoring.models import Member, Role, Run, Scorer, Suite, Team, User
+from scoring.models.team.audit_entry import AuditQuerySet
 from tests.pages.runs.steps import BrowserOf
+from tests.support.concurrency import call_all_at_once, wait_for_all
 from tests.support.undone import undone
 
 KEPT = "What you typed is kept here. Save again to put it in place of that."
@@ -159,3 +162,21 @@ def test_a_mark_that_cannot_be_read_stops_nobody(
             hers.save(name="closer")
             his.fields["seen"] = seen
             assert his.save(name="closest") == 302
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["run", "dataset", "scorer", "suite"])
+def test_of_two_who_save_in_the_same_moment_one_is_told(
+    opened: Opening, run: Run, team: Team, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = Scorer.objects.get(name="close")
+    suite = Suite.objects.define(team, "release", [(scorer, 0.75)])
+    urls = {
+        "run": reverse("edit_run", args=[run.uuid]),
+        "dataset": reverse("rename_dataset", args=[run.output_set.version.dataset.uuid]),
+        "scorer": reverse("edit_scorer", args=[scorer.uuid]),
+        "suite": reverse("edit_suite", args=[suite.uuid]),
+    }
+    monkeypatch.setattr(AuditQuerySet, "record", wait_for_all(AuditQuerySet.record, 2))
+    acts = [partial(form.save, name=f"New {n}") for n, form in enumerate(opened(urls[kind]))]
+    assert sorted(call_all_at_once(acts)) == [302, 422]
