@@ -79,7 +79,7 @@ MIDDLEWARE = [
     "evalsite.middleware.audited_address.AuditedAddress",
     "evalsite.pages.web.error_pages.StorageFaultMiddleware",
     "evalsite.pages.uploads.size_limit.IncompleteFormCheck",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "evalsite.pages.web.error_pages.StoredSessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

@@ -9,6 +9,9 @@ from errno import EBUSY
 from math import ceil
 from typing import Final
 
+from django.contrib.sessions.exceptions import SessionInterrupted
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
@@ -28,12 +31,7 @@ STORED_ALWAYS: Final = frozenset({"account_login", "account_logout"})
 
 
 def bad_request(_request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400. Django's own view reads the form again, which may be what fails.
-
-    Django also reports a session that cannot be stored as a deleted one; that is a 503 or 507.
-    """
-    if fault_response := _response_to(exception):
-        return fault_response
+    """400. Django's own view reads the form again, which may be what fails."""
     return _page(400, BROKEN if isinstance(exception, MultiPartParserError) else "")
 
 
@@ -105,6 +103,21 @@ class StorageFaultMiddleware:
 
     def process_exception(self, _: HttpRequest, fault: Exception) -> HttpResponse | None:
         return _response_to(fault)
+
+
+class StoredSessions(SessionMiddleware):
+    """Django's sessions; one that cannot be stored is answered as any other storage fault.
+
+    Django reports it as a session that was deleted meanwhile.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        try:
+            return super().process_response(request, response)
+        except (SessionInterrupted, Error) as fault:
+            if fault_response := _response_to(fault):
+                return fault_response
+            raise
 
 
 def _response_to(fault: BaseException | None) -> HttpResponse | None:

@@ -12,9 +12,12 @@ from typing import Any, cast
 
 import psycopg
 import pytest
+from django.contrib.sessions.backends.base import UpdateError
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.files import uploadedfile
 from django.db import OperationalError, connection
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
@@ -269,3 +272,30 @@ class TestFullDisk:
         known = {"login": alice.email, "password": "korrekt-horse-9"}
         assert alices.post("/accounts/login/", known).status_code == 302
         assert released == [True, True]
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_a_session_is_lost_with_the_connection_or_deleted(
+    monkeypatch: pytest.MonkeyPatch, is_lost: bool
+) -> None:
+    """Django raises the same for both."""
+
+    def save(_: SessionStore, **__: object) -> None:
+        fault = OperationalError("…")
+        fault.__cause__ = psycopg.OperationalError("connection refused") if is_lost else None
+        try:
+            raise fault
+        except OperationalError:
+            raise UpdateError from fault
+
+    def touch(request: HttpRequest) -> HttpResponse:
+        request.session["seen"] = True
+        return HttpResponse()
+
+    monkeypatch.setattr(SessionStore, "save", save)
+    answer = error_pages.StoredSessions(touch)
+    if is_lost:
+        assert answer(RequestFactory().get("/")).status_code == 503
+    else:
+        with pytest.raises(SessionInterrupted):
+            answer(RequestFactory().get("/"))
