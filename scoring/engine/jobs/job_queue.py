@@ -72,14 +72,22 @@ def enqueue(kind: JobKind, team: Team, request: Mapping[str, Any]) -> None:
 def enqueue_once(kind: JobKind, team: Team, by: User | None, request: Mapping[str, Any]) -> Job:
     """Enqueue a job that somebody waits for, or return the open one with the same request."""
     stored = without_nul(request)
+    if job := _join(kind, team, by, stored):
+        return job
     with transaction.atomic():
         _lock_equal_jobs(kind, team, stored)
-        for job in Job.objects.unfinished().filter(team=team, kind=kind).order_by("pk"):
-            if job.request == stored:
-                if job.requested_by_id is None and by:
-                    Job.objects.filter(pk=job.pk).update(requested_by=by)
-                return job
-        return Job.objects.create(team=team, kind=kind, request=stored, requested_by=by)
+        created = {"team": team, "kind": kind, "request": stored, "requested_by": by}
+        return _join(kind, team, by, stored) or Job.objects.create(**created)
+
+
+def _join(kind: JobKind, team: Team, by: User | None, request: Mapping[str, Any]) -> Job | None:
+    """The open job with this request, which the person waits for from now on."""
+    for job in Job.objects.unfinished().filter(team=team, kind=kind).order_by("pk"):
+        if job.request == request:
+            if job.requested_by_id is None and by:
+                Job.objects.filter(pk=job.pk).update(requested_by=by)
+            return job
+    return None
 
 
 def _lock_equal_jobs(kind: JobKind, team: Team, request: Mapping[str, Any]) -> None:
