@@ -22,7 +22,7 @@ fast:  ## without the browser
 	$(python) -m pytest -m "not slow and not browser"
 
 postgresql:  ## what touches rows, on a PostgreSQL server of the tests' own
-	$(python) -m pytest --ds=tests.settings_postgresql
+	$(python) -m pytest --ds=tests.settings_postgresql --without-repeats
 
 touched:  ## what the uncommitted changes touch, by imports and templates; since=COMMIT for more
 	$(python) -m pytest $$($(python) -m tests.support.touched $(since))

@@ -1,20 +1,44 @@
 """A plugin of pytest: which tests run on PostgreSQL, and how processes find their database there.
 
 Those that touch rows, without the browser's: pages there are the same, and take a third of the
-time. What is about SQLite's file, its plans or its statements is marked `sqlite`.
+time. What is about SQLite's file, its plans or its statements is marked `sqlite`. With
+`--without-repeats` those are left out that send the database what others send as well.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
 URL = "DATABASE_URL"
+#: Who may do what, and what the demo tells: each sends the statements of many other tests.
+REPEATS = (
+    "tests/contracts/test_audited_accounts.py",
+    "tests/contracts/test_blind.py",
+    "tests/contracts/test_doors.py",
+    "tests/contracts/test_llmbar.py",
+    "tests/contracts/test_scopes.py",
+    "tests/contracts/test_tenants.py",
+    "tests/engine/demo/test_decisions.py",
+    "tests/engine/demo/test_reviews.py",
+    "tests/engine/demo/test_stored_replies.py",
+    "tests/pages/account/",
+)
+#: Of these every other test: a page asks what the engine asks, and several tests look at it.
+PAGES = "tests/pages/"
 TOUCHING_ROWS = {"db", "transactional_db", "fresh_site"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--without-repeats",
+        action="store_true",
+        help="on PostgreSQL, leave out what sends the database the statements of other tests",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,8 +63,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=reason))
         return
     chosen = [item for item in items if _is_for_postgresql(item)]
+    if config.getoption("--without-repeats"):
+        chosen = without_repeats(chosen)
     config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
     items[:] = chosen
+
+
+def without_repeats(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The tests that are not among REPEATS, and every other one of PAGES."""
+    left = [item for item in items if not item.nodeid.startswith(REPEATS)]
+    pages = [item for item in left if item.nodeid.startswith(PAGES)]
+    left_out = set(pages[1::2])
+    return [item for item in left if item not in left_out]
 
 
 def _is_for_postgresql(item: pytest.Item) -> bool:

@@ -23,7 +23,7 @@ def suite_run(
     )
     suite = Suite.objects.filter(team=run.team, name="release").first()
     if suite is None:
-        scorers = Scorer.objects.filter(name__in=scores)
+        scorers = Scorer.objects.filter(name__in=scores).order_by("pk")
         suite = Suite.objects.define(run.team, "release", [(s, THRESHOLD) for s in scorers])
     names = {"suite_name": suite.name, "suite_revision": suite.revision}
     Run.objects.filter(pk=run.pk).update(suite=suite, **names)
