@@ -13,6 +13,7 @@ from unicodedata import normalize
 _ESCAPED: Final = re.compile(
     r"(?<!\\)\\+u((?:[dD][89abAB][0-9a-fA-F]{2}\\+u[dD][c-fC-F]|[0-9a-fA-F]{2})[0-9a-fA-F]{2})"
 )
+_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _SYNTAX: Final = frozenset('"\\')  # stays escaped, as in any JSON text
 
 
@@ -27,6 +28,11 @@ def fold_text(text: str) -> str:
     if text.isascii():
         return text.lower()
     return normalize("NFC", normalize("NFC", text).casefold())
+
+
+def lower_ascii(text: str) -> str:
+    """The text with the ASCII letters in lower case, as every database folds them."""
+    return text.translate(_LOWER)
 
 
 def may_need_copy(text: str) -> bool:

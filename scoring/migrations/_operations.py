@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations import CreateModel
+from django.db.migrations import AlterField, CreateModel
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
@@ -91,3 +92,78 @@ class InstallAuditTriggers(Operation):
 
     def describe(self) -> str:
         return "Make the triggers of the audit log"
+
+
+class AlterOnPostgreSQL(AlterField):
+    """Alters a field of a model, and its column on PostgreSQL alone: SQLite would rebuild the table
+    for what it does not need.
+    """
+
+    def database_forwards(self, app_label: str, schema_editor: Any, *states: ProjectState) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            super().database_forwards(app_label, schema_editor, *states)
+
+    def database_backwards(self, app_label: str, schema_editor: Any, *states: ProjectState) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            super().database_backwards(app_label, schema_editor, *states)
+
+
+class SortTextByCodePoint(Operation):
+    """Lets PostgreSQL compare this app's texts as SQLite does, whatever the locale of the database.
+
+    Wanted once more after any operation that adds or alters a column of text.
+    """
+
+    reduces_to_sql = False
+    reversible = True
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """The models do not know of collations."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,  # noqa: ARG002
+        to_state: ProjectState,  # noqa: ARG002
+    ) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            for sql in collation_statements(app_label, schema_editor.connection):
+                schema_editor.execute(sql)
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """The older code works as well with it."""
+
+    def describe(self) -> str:
+        return "Compare texts by their code points"
+
+
+def collation_statements(app_label: str, connection: BaseDatabaseWrapper) -> list[str]:
+    """What is left to alter: one statement for each table."""
+    columns: dict[str, list[str]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCALISED_TEXTS, [f"{app_label}_"])
+        for table, column, kind in cursor.fetchall():
+            name = connection.ops.quote_name(column)
+            columns.setdefault(table, []).append(f'ALTER {name} TYPE {kind} COLLATE "C"')
+    return [
+        f"ALTER TABLE {connection.ops.quote_name(table)} {', '.join(changes)}"
+        for table, changes in columns.items()
+    ]
+
+
+_LOCALISED_TEXTS = """
+    SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
+    FROM pg_attribute a
+    JOIN pg_class c ON c.oid = a.attrelid
+    JOIN pg_collation o ON o.oid = a.attcollation
+    WHERE c.relkind = 'r' AND starts_with(c.relname, %s) AND pg_table_is_visible(c.oid)
+    AND NOT a.attisdropped AND o.collname <> 'C'
+    ORDER BY c.relname, a.attnum
+"""

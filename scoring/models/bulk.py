@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Final
 
-from django.db import connection, models
+from django.db import IntegrityError, connection, models, transaction
 
 from scoring.models.search_text import with_search_text
 
 #: A statement's fixed cost (SQLite also keeps its count of ids there) is shared by this many rows.
 ROWS_PER_STATEMENT: Final = 100
+#: From so many new rows of a table on its statistics are gathered anew.
+MANY_ROWS: Final = 10_000
+
+Rows = Sequence[Sequence[Any]]
 
 
 def bulk_insert(
     model: type[models.Model],
     columns: Sequence[str],
-    rows: Sequence[Sequence[Any]],
+    rows: Rows,
     *,
     ignore_existing: bool = False,
 ) -> None:
@@ -31,8 +35,33 @@ def bulk_insert(
     columns, rows = with_search_text(model, columns, rows)
     quote = connection.ops.quote_name
     names = ", ".join(quote(name) for name in columns)
+    target = f"{quote(model._meta.db_table)} ({names})"
+    if connection.vendor != "postgresql":
+        _insert(target, columns, rows, ignore_existing=ignore_existing)
+        return
+    try:
+        with transaction.atomic(savepoint=ignore_existing):
+            _copy(target, rows)
+    except IntegrityError:  # hardly ever: whoever repeats an insertion looks first
+        if not ignore_existing:
+            raise
+        _insert(target, columns, rows, ignore_existing=True)
+
+
+def _copy(target: str, rows: Rows) -> None:
+    """As PostgreSQL takes many rows at once: all of them, or none."""
+    with (
+        connection.cursor() as cursor,
+        connection.wrap_database_errors,
+        cursor.copy(f"COPY {target} FROM STDIN") as copy,
+    ):
+        for row in rows:
+            copy.write_row(row)
+
+
+def _insert(target: str, columns: Sequence[str], rows: Rows, *, ignore_existing: bool) -> None:
     marks = f"({', '.join(['%s'] * len(columns))})"
-    start = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES "  # noqa: S608  names come from the code, never from users
+    start = f"INSERT INTO {target} VALUES "  # noqa: S608  names come from the code, never from users
     end = " ON CONFLICT DO NOTHING" if ignore_existing else ""
     whole = len(rows) - len(rows) % ROWS_PER_STATEMENT
     groups = [rows[i : i + ROWS_PER_STATEMENT] for i in range(0, whole, ROWS_PER_STATEMENT)]
@@ -42,3 +71,15 @@ def bulk_insert(
         if rest := rows[whole:]:
             one = start + ", ".join([marks] * len(rest)) + end
             cursor.execute(one, list(chain.from_iterable(rest)))
+
+
+def gather_statistics(*tables: type[models.Model]) -> None:
+    """Let PostgreSQL plan by the rows that are there now; to be called after a commit.
+
+    By itself it gathers anew once a tenth of a table has changed, and until then it takes the rows
+    of a new run or version to be few. SQLite plans by its indexes.
+    """
+    if connection.vendor == "postgresql":
+        names = ", ".join(connection.ops.quote_name(table._meta.db_table) for table in tables)
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {names}")

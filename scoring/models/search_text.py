@@ -12,7 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Lookup
 from django.db.models.sql.compiler import SQLCompiler
 
-from scoring.core.search_text import may_need_copy, search_copy
+from scoring.core.search_text import lower_ascii, may_need_copy, search_copy
 
 SEPARATOR: Final = "\x1f"  # between the texts of one copy; JSON has none
 _WILDCARDS: Final = re.compile(r"([\\%_])")
@@ -85,6 +85,25 @@ class FoldedContains(Lookup):
     ) -> tuple[str, tuple[str | int, ...]]:
         column, values = self.process_lhs(compiler, connection)
         if connection.vendor != "sqlite":  # whose LIKE ignores the case of just these letters
-            column = f'LOWER({column} COLLATE "C")'
+            column = _lowered(column, connection)
         pattern = _WILDCARDS.sub(r"\\\1", self.rhs)
         return f"{column} LIKE %s ESCAPE '\\'", (*values, f"%{pattern}%")
+
+
+@models.CharField.register_lookup
+@models.TextField.register_lookup
+class SameText(Lookup):
+    """`column__same=text`: whether they are equal but for the case of ASCII letters."""
+
+    lookup_name = "same"
+
+    def as_sql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
+    ) -> tuple[str, tuple[str | int, ...]]:
+        column, values = self.process_lhs(compiler, connection)
+        return f"{_lowered(column, connection)} = %s", (*values, lower_ascii(self.rhs))
+
+
+def _lowered(column: str, connection: BaseDatabaseWrapper) -> str:
+    """The column's text with ASCII letters in lower case, and no others, whatever the locale."""
+    return f"LOWER({column})" if connection.vendor == "sqlite" else f'LOWER({column} COLLATE "C")'

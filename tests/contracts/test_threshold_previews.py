@@ -12,7 +12,8 @@ import pytest
 from scoring.engine.runs.trial_figures import read_trials
 from scoring.engine.thresholds.preview import Preview, RunPreview
 from scoring.engine.thresholds.relabelling import relabel_run, remove_labels
-from scoring.models import CaseVerdict, DatasetVersion, Run, RunScorer, Score
+from scoring.models import Case, CaseVerdict, DatasetVersion, Output, Run, RunScorer, Score
+from scoring.models.bulk import gather_statistics
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given
 from tests.support.suite_runs import entry_of, suite_run
@@ -68,6 +69,7 @@ def check_previews(
     close = random.choices(choices, k=cases * trials)
     same = random.choices([0, 1, 1, 1], k=cases * trials)
     run = suite_run(version, {"close": close, "same": same}, trials=trials)
+    gather_statistics(Case, Output, Score, CaseVerdict)
     scores = list(Score.objects.order_by("pk").values_list("score", "verdict"))
     verdicts = list(CaseVerdict.objects.order_by("pk").values_list("verdict", "of_case"))
     flipped = 0
@@ -103,6 +105,5 @@ def test_flips_of_a_run_with_trials(make_dataset: MakeDataset) -> None:
     check_previews(make_dataset([{}] * 80), WITH_GAPS, trials=3)
 
 
-@pytest.mark.sqlite  # rows that are never committed have no statistics to plan by
 def test_flips_of_a_large_run(large: DatasetVersion) -> None:
     check_previews(large, GRID, thresholds=THRESHOLDS if IS_THOROUGH else 3)

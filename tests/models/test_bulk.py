@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection, transaction
 
 from scoring.models import Case
-from scoring.models.bulk import ROWS_PER_STATEMENT, bulk_insert
+from scoring.models.bulk import ROWS_PER_STATEMENT, bulk_insert, gather_statistics
 from tests.conftest import MakeDataset
 
 pytestmark = pytest.mark.django_db
@@ -41,3 +41,20 @@ def test_a_taken_key_is_left_out_only_on_request(make_dataset: MakeDataset) -> N
     assert version.cases.get(key="k2").input == "mine"
     with pytest.raises(IntegrityError):
         bulk_insert(Case, COLUMNS, wanted)
+
+
+@pytest.mark.postgresql
+def test_statistics_know_the_rows_that_are_there(make_dataset: MakeDataset) -> None:
+    version = make_dataset([])
+    bulk_insert(Case, COLUMNS, rows(version.pk, 300))
+    gather_statistics(Case)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'scoring_case'")
+        assert cursor.fetchone() == (300,)
+
+
+def test_what_the_database_refuses_is_an_error_of_djangos(make_dataset: MakeDataset) -> None:
+    version = make_dataset([])
+    with pytest.raises(IntegrityError), transaction.atomic():
+        bulk_insert(Case, COLUMNS, [(version.pk, None, "k", '""', "[]", "{}", "[]")])
+    assert not version.cases.exists()

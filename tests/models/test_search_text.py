@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from scoring.models import Case, Output, Run
+from scoring.models import Case, Output, Run, User
 from scoring.models.bulk import bulk_insert
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.selection import MAX_POSITIONS
@@ -112,3 +112,14 @@ def test_the_migration_makes_the_copies_that_saving_makes(run: Run) -> None:
         model._default_manager.update(search_text=None)
     import_module("scoring.migrations.0006_search_text").fill(apps, None)
     assert copies() == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "is_same"),
+    [("jörg@x.org", True), ("JöRG@X.ORG", True), ("jÖrg@x.org", False), ("j", False)],
+)
+def test_texts_are_the_same_but_for_the_case_of_ascii_letters(
+    db: None, text: str, is_same: bool
+) -> None:
+    User.objects.create_user("Jörg@x.org")
+    assert User.objects.filter(email__same=text).exists() == is_same

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
@@ -49,7 +50,15 @@ def _rows() -> Rows:
 def _fill(name: str, rows: list[tuple[Any, ...]]) -> None:
     places = ", ".join(["%s"] * len(rows[0]))
     with connection.cursor() as cursor:
-        cursor.executemany(f'INSERT INTO "{name}" ({_columns()[name]}) VALUES ({places})', rows)
+        cursor.executemany(
+            f'INSERT INTO "{name}" ({_columns()[name]}) VALUES ({places})',
+            [[_as_stored(value) for value in row] for row in rows],
+        )
+
+
+def _as_stored(value: Any) -> Any:
+    """A column of PostgreSQL's `json` comes as the value it stands for."""
+    return json.dumps(value) if isinstance(value, dict | list) else value
 
 
 def _count_on(names: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from pwd import getpwnam
@@ -22,19 +22,21 @@ from tests.support.waiting import wait_until
 DEBIAN: Final = Path("/usr/lib/postgresql")
 #: A server does not run as root; Debian's package makes the first of these.
 UNPRIVILEGED: Final = ("postgres", "nobody")
-#: Tests restart the server, not the machine: what is committed need not be on the disk.
 SETTINGS: Final = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
+    "max_connections": "200",
+    "logging_collector": "off",
+}
+#: Tests restart the server, not the machine: what is committed need not be on the disk.
+FOR_TESTS: Final = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
-    "max_connections": "200",
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "checkpoint_timeout": "1h",
     "max_wal_size": "4GB",
-    "logging_collector": "off",
     "jit": "off",
     # Plans do not depend on what a background process has counted meanwhile.
     "autovacuum_analyze_threshold": "2000000000",
@@ -54,8 +56,9 @@ def find_programs() -> Path | None:
 class Server:
     """A running server with a role that may do everything, whose names sort as a dictionary's."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, settings: Mapping[str, str] = FOR_TESTS) -> None:
         self._programs = programs
+        self._settings = {**SETTINGS, **settings}
         self._folder = Path(tempfile.mkdtemp(prefix="evalsite-postgresql-"))
         self._password = secrets.token_urlsafe(16)
         self._process: subprocess.Popen[bytes] | None = None
@@ -71,7 +74,9 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        chosen = [f"-c{name}={value}" for name, value in {**SETTINGS, "port": self.port}.items()]
+        chosen = [
+            f"-c{name}={value}" for name, value in {**self._settings, "port": self.port}.items()
+        ]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [self._programs / "postgres", "-D", self._folder / "data", *chosen],

@@ -113,7 +113,7 @@ class WaiverList(ListView):
         if "owner" not in wanted:
             return self.user
         members = User.objects.filter(memberships__team=dataset.team_id)
-        owner = members.filter(email__iexact=wanted["owner"]).first()
+        owner = members.filter(email__same=wanted["owner"]).first()
         if owner is None:
             text = "No member of the team has this address."
             raise field_problem(422, "owner", "unknown_member", text)

@@ -329,7 +329,7 @@ class FailureTagForm(forms.Form):
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
-        if FailureTag.objects.filter(team=self.team, name__iexact=name).exists():
+        if FailureTag.objects.filter(team=self.team, name__same=name).exists():
             raise forms.ValidationError(TAG_EXISTS)
         return name
 

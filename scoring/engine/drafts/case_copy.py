@@ -14,7 +14,7 @@ from django.db import transaction
 
 from scoring.engine.imports.case_writer import CASE_COLUMNS, ROWS_PER_TRANSACTION
 from scoring.models import Case, DatasetVersion
-from scoring.models.bulk import bulk_insert
+from scoring.models.bulk import MANY_ROWS, bulk_insert, gather_statistics
 
 KeyedCase = tuple[str, str, str | None, str, str, str]  # key, then CONTENT
 
@@ -47,6 +47,8 @@ def store_copies(version: DatasetVersion, cases: Iterable[KeyedCase]) -> CopyRes
             bulk_insert(Case, CASE_COLUMNS, rows)
         digest.update(_canonical_bytes(chunk))
         count += len(chunk)
+    if count >= MANY_ROWS:
+        gather_statistics(Case)
     return CopyResult(count, digest.hexdigest())
 
 

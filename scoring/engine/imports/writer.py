@@ -29,6 +29,7 @@ from scoring.engine.imports.reader import OpenFile
 from scoring.engine.imports.report import ImportReport, RefusedError
 from scoring.models import (
     AuditEntry,
+    Case,
     Dataset,
     DatasetVersion,
     Output,
@@ -37,11 +38,17 @@ from scoring.models import (
     Team,
     User,
 )
+from scoring.models.bulk import MANY_ROWS, gather_statistics
 
 #: Takes the rows read so far and the share of the file; raises StoppedError to end the work.
 OnProgress = Callable[[int, float], None]
 
 NAME_LENGTH: Final = 120
+#: By database: not to wait for the disk at each commit, and to wait again.
+_SYNC: Final = {
+    "sqlite": ("PRAGMA synchronous=NORMAL", "PRAGMA synchronous=FULL"),
+    "postgresql": ("SET synchronous_commit = off", "RESET synchronous_commit"),
+}
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,8 @@ def store_dataset(
         cleanup.remove_version(version)
         raise
     if twin is None:
+        if report.case_count >= MANY_ROWS:
+            gather_statistics(Case, Output)
         return ImportResult(version, tuple(sets.values()), report)
     cleanup.remove_version(version)
     return _store_into_twin(twin, reading, report, origin)
@@ -146,6 +155,8 @@ def store_outputs_file(
         for output_set in sets.values():
             cleanup.remove_output_set(output_set)
         raise
+    if sum(report.outputs.values()) >= MANY_ROWS:
+        gather_statistics(Output)
     return ImportResult(version, tuple(sets.values()), report, is_new=False)
 
 
@@ -167,15 +178,17 @@ def _relaxed_sync() -> Iterator[None]:
 
     A power cut may lose them; the commit that publishes them syncs them all.
     """
-    if connection.vendor != "sqlite" or connection.in_atomic_block:
+    relaxed, full = _SYNC[connection.vendor]
+    if connection.in_atomic_block:
         yield
         return
     with connection.cursor() as cursor:
-        cursor.execute("PRAGMA synchronous=NORMAL")
-        try:
-            yield
-        finally:
-            cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute(relaxed)
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(full)
 
 
 @contextmanager

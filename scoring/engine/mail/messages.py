@@ -45,7 +45,7 @@ def write_messages(mail: OutgoingMail) -> list[EmailMessage]:
         return [_invitation_message(mail, mail.invitation)] if mail.invitation.is_open else []
     if mail.new_address_of:
         return [_address_message(mail, mail.new_address_of)]
-    people = User.objects.filter(email__iexact=mail.address, is_active=True)
+    people = User.objects.filter(email__same=mail.address, is_active=True)
     return [_reset_message(mail, person) for person in people]
 
 

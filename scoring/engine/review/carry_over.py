@@ -21,7 +21,7 @@ from scoring.models import (
     RunState,
     User,
 )
-from scoring.models.bulk import bulk_insert
+from scoring.models.bulk import MANY_ROWS, bulk_insert, gather_statistics
 from scoring.models.locks import lock_row
 
 TEXTS_REMOVED: Final = "The texts of these outputs were removed."
@@ -131,6 +131,8 @@ def _copy_outputs(outputs: OutputSet, made: OutputSet, report: ReportShare) -> N
             bulk_insert(Output, columns, values)
         done += _PER_QUERY
         report(min(1.0, done / total))
+    if done >= MANY_ROWS:
+        gather_statistics(Output)
 
 
 def _matching_cases(old: int, new: int) -> Iterator[dict[int, int]]:

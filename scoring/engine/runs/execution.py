@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 import orjson
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, IntegerField, QuerySet
 from django.db.models.functions import Cast
 from django.utils import timezone
@@ -191,13 +191,12 @@ def _scores_of(shard: Shard) -> QuerySet[Score]:
 
 
 def _rewrite_scores(table: Iterable[list[ScoreRow]]) -> None:
-    assigned = ", ".join(f"{column} = %s" for column in result_rows.SCORE_COLUMNS[2:])
-    statement = (
-        f"UPDATE {Score._meta.db_table} SET {assigned} WHERE scorer_id = %s AND output_id = %s"  # noqa: S608  names from the code
-    )
-    with connection.cursor() as cursor:
-        for column in table:
-            cursor.executemany(statement, [(*row[2:], row[0], row[1]) for row in column])
+    for column in table:
+        for start in range(0, len(column), IDS_A_QUERY):
+            rows = column[start : start + IDS_A_QUERY]
+            outputs = [row[1] for row in rows]
+            Score.objects.filter(scorer=rows[0][0], output__in=outputs).delete()
+            bulk_insert(Score, result_rows.SCORE_COLUMNS, rows)
 
 
 def _rewrite_verdicts(shard: Shard, outputs: Collection[int]) -> None:

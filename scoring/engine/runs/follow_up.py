@@ -16,7 +16,8 @@ from django.db import transaction
 from scoring.engine.jobs.isolation import do_each
 from scoring.engine.runs.hooks import RUNS_ENDED, call_hooks
 from scoring.engine.runs.neighbours import series_key
-from scoring.models import Job, JobKind, JobState, Run
+from scoring.models import CaseVerdict, Job, JobKind, JobState, Run, Score
+from scoring.models.bulk import MANY_ROWS, gather_statistics
 
 
 def enqueue(run: Run) -> None:
@@ -34,6 +35,8 @@ def run_follow_up(job: Job) -> dict[str, Any]:
     others = list(waiting.exclude(pk=job.pk))
     uuids = {each.request["run"] for each in (job, *others)}
     runs = Run.objects.filter(uuid__in=uuids).select_related("output_set__version__dataset__team")
+    if any(run.output_set.output_count >= MANY_ROWS for run in runs):
+        gather_statistics(Score, CaseVerdict)
     with transaction.atomic():
         follow_up(runs)
         waiting.filter(pk__in=[other.pk for other in others]).update(state=JobState.DONE)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from scoring.engine.jobs.isolation import do_each
 from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
-from scoring.models import AuditEntry, Baseline, CaseVerdict, Run, RunScorer, Score, User
+from scoring.models import Attempt, AuditEntry, Baseline, CaseVerdict, Run, RunScorer, Score, User
 from scoring.models.data.dataset import RETENTION
 from scoring.models.locks import lock_row
 
@@ -89,6 +89,7 @@ def purge_deleted_runs() -> None:
 
 
 def _purge(run: Run) -> None:
+    Attempt.objects.filter(run=run).delete()  # with its shards: nobody scores it any more
     for scorer in RunScorer.with_deleted.filter(run=run):
         _remove(Score.objects.filter(scorer=scorer))
     _remove(CaseVerdict.objects.filter(run=run))

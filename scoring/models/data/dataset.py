@@ -19,6 +19,7 @@ from scoring.models.locks import lock_row
 from scoring.models.search_text import SearchTextField, quoted_text
 from scoring.models.subqueries import count_rows
 from scoring.models.team.team import Team, User
+from scoring.models.written_json import WrittenJSONField
 
 KEY_LENGTH = 200
 RETENTION: Final = timedelta(days=7)  # a deleted dataset can be restored so long
@@ -128,7 +129,7 @@ class DatasetVersion(AddressedRow):
     case_count = models.PositiveIntegerField(default=0)
     skipped_rows = models.PositiveIntegerField(default=0)
     source_name = models.CharField(max_length=255, blank=True)
-    mapping = models.JSONField(default=dict, blank=True)
+    mapping = WrittenJSONField(default=dict, blank=True)
     message = models.TextField(blank=True, default="", help_text="Why it was made, by who made it.")
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     published_at = models.DateTimeField(null=True, blank=True)

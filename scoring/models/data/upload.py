@@ -9,6 +9,7 @@ from django.db import models
 from scoring.models.base import AddressedRow
 from scoring.models.data.dataset import Dataset, DatasetVersion
 from scoring.models.team.team import Team, User
+from scoring.models.written_json import WrittenJSONField
 
 
 class UploadState(models.TextChoices):
@@ -55,8 +56,8 @@ class Upload(AddressedRow):
     file_name = models.CharField(max_length=255)
     stored_name = models.CharField(max_length=80, unique=True, editable=False)
     size_bytes = models.PositiveBigIntegerField()
-    detected = models.JSONField(default=dict, blank=True)
-    mapping = models.JSONField(default=dict, blank=True)
+    detected = WrittenJSONField(default=dict, blank=True)
+    mapping = WrittenJSONField(default=dict, blank=True)
     series = models.CharField(max_length=120, blank=True)
     dated = models.DateTimeField(null=True, blank=True)
     row_count = models.PositiveIntegerField(default=0)

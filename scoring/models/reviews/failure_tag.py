@@ -25,7 +25,7 @@ class FailureTagQuerySet(models.QuerySet["FailureTag"]):
 
     def obtain(self, team: Team, name: str, *, by: User) -> FailureTag:
         """The team's tag of this name, whatever its case; a new one if it has none."""
-        named = self.filter(team=team, name__iexact=name)
+        named = self.filter(team=team, name__same=name)
         if (known := named.first()) is not None:
             return known
         try:

@@ -13,6 +13,7 @@ from scoring.core.questions import Questions
 from scoring.models.base import AddressedRow, validate_name
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
+from scoring.models.written_json import WrittenJSONField
 
 MAX_NAME: Final = 60  # characters
 
@@ -63,7 +64,7 @@ class QuestionSet(AddressedRow):
     name = models.CharField(max_length=MAX_NAME, validators=[validate_name])
     number = models.PositiveIntegerField()
     label = models.CharField(max_length=MAX_NAME + 12, editable=False)
-    content = models.JSONField(help_text="The questions as `Questions.as_json` gives them.")
+    content = WrittenJSONField(help_text="The questions as `Questions.as_json` gives them.")
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     removed_at = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -130,7 +130,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
 
         Perhaps one that came in under their address, before they were a member.
         """
-        named = Q(reviewer=None, reviewer_name__iexact=by.email)
+        named = Q(reviewer=None, reviewer_name__same=by.email)
         rows = self.select_for_update().filter(Q(reviewer=by) | named, output=output)
         return rows.order_by(models.F("reviewer").asc(nulls_last=True)).first()
 

@@ -8,6 +8,7 @@ from django.db import models
 from scoring.models.base import AddressedRow
 from scoring.models.runs.run import OutputSet
 from scoring.models.scorers.connection import Connection
+from scoring.models.written_json import WrittenJSONField
 
 MAX_TRIALS = 20
 
@@ -25,7 +26,7 @@ class Generation(AddressedRow):
     model = models.CharField(max_length=200)
     system = models.TextField(blank=True, default="")
     template = models.TextField()
-    parameters = models.JSONField(default=dict, blank=True)
+    parameters = WrittenJSONField(default=dict, blank=True)
     trials = models.PositiveSmallIntegerField(
         default=1, validators=[MinValueValidator(1), MaxValueValidator(MAX_TRIALS)]
     )

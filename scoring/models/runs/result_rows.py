@@ -14,6 +14,7 @@ from scoring.models.runs.score import Status, Verdict
 
 METADATA_BYTES: Final = 1_024
 REASON_CHARACTERS: Final = 500
+CODE_CHARACTERS: Final = 40
 PARTS: Final = "children"  # of a combination, in its metadata
 #: The metadata of a part of a combination that explain its score best; fewer from step to step.
 _EXPLAINING: Final = frozenset(
@@ -82,7 +83,7 @@ def score_rows(
             _STATUS[status],
             score,
             _VERDICT[verdict],
-            str(metadata.get("code", ""))[:40] if metadata else "",
+            _code(metadata) if metadata else "",
             _clean_reason(reason) if reason else "",
             metadata_text(metadata) if metadata else "{}",
         )
@@ -106,16 +107,19 @@ def missing_expected(columns: Sequence[Sequence[ScoreRow]]) -> set[int]:
 def metadata_text(metadata: Mapping[str, Json]) -> str:
     """Compact JSON of at most METADATA_BYTES; what had to be cut says `"trimmed": true`.
 
-    A number that is not finite becomes null.
+    A number that is not finite becomes null, and NUL, which no `jsonb` holds, is replaced.
     """
     text = _json(metadata)
+    if rb"\u0000" in text:
+        metadata = _without_nul(_plain(metadata))
+        text = _json(metadata)
     if len(text) <= METADATA_BYTES:
         return text.decode()
     for cut in _cuts(metadata):
         text = _json({**cut, "trimmed": True})
         if len(text) <= METADATA_BYTES:
             return text.decode()
-    code = {"code": str(metadata["code"])[:40]} if "code" in metadata else {}
+    code = {"code": _code(metadata)} if "code" in metadata else {}
     return _json({**code, "trimmed": True}).decode()
 
 
@@ -190,10 +194,26 @@ def _cut(value: Json, characters: int, items: int, *, whole: str = "") -> Any:
     return value
 
 
+def _without_nul(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    if isinstance(value, Mapping):
+        return {_without_nul(str(key)): _without_nul(part) for key, part in value.items()}
+    return [_without_nul(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _code(metadata: Mapping[str, Json]) -> str:
+    return _clean(str(metadata.get("code", "")))[:CODE_CHARACTERS]
+
+
 def _clean_reason(reason: str) -> str:
-    """A reason that every database stores: no NUL, no lone surrogates, not endless."""
     if len(reason) > REASON_CHARACTERS:
         reason = f"{reason[: REASON_CHARACTERS - 1]}…"
-    if reason.isascii() and "\0" not in reason:
-        return reason
-    return reason.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return _clean(reason)
+
+
+def _clean(text: str) -> str:
+    """The text as every database stores it: no NUL and no lone surrogates."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")

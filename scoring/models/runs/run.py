@@ -22,6 +22,7 @@ from scoring.models.scorers.suite import Suite
 from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.search_text import SearchTextField
 from scoring.models.team.team import Team, User
+from scoring.models.written_json import WrittenJSONField
 
 UNJUDGED: Final = "unjudged"  # beside the verdicts of outputs
 MAX_ERROR_SHARE: Final = 0.05  # of cases; above it a run's figures are not to be gone by
@@ -97,7 +98,7 @@ class OutputSet(AddressedRow):
         output_field=models.DateTimeField(),
         db_persist=True,
     )
-    labels = models.JSONField(default=dict, blank=True)
+    labels = WrittenJSONField(default=dict, blank=True)
     source_name = models.CharField(max_length=255, blank=True)
     copied_from = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, editable=False, related_name="copies",

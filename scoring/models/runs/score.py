@@ -35,10 +35,14 @@ class Score(models.Model):
     """What one scorer of a run said of one output. Unique per run, output and scorer version.
 
     The verdict is the one at scoring time and never changes. `code` repeats the metadata's stable
-    code, so that errors can be counted by cause.
+    code, so that errors can be counted by cause. The database would look each row's scorer up at
+    COMMIT, which takes as long as storing it: whoever removes a run first removes its shards, with
+    which alone rows are stored.
     """
 
-    scorer = models.ForeignKey(RunScorer, models.CASCADE, related_name="scores", db_index=False)
+    scorer = models.ForeignKey(
+        RunScorer, models.CASCADE, related_name="scores", db_index=False, db_constraint=False
+    )
     output = models.ForeignKey(
         Output, models.CASCADE, related_name="scores", db_index=False, db_constraint=False
     )
@@ -109,7 +113,9 @@ class CaseVerdict(models.Model):
     of the trials. It stands on the case's first row alone, and is None on all others.
     """
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="verdicts", db_index=False)
+    run = models.ForeignKey(
+        Run, models.CASCADE, related_name="verdicts", db_index=False, db_constraint=False
+    )
     output = models.ForeignKey(
         Output, models.CASCADE, related_name="verdicts", db_index=False, db_constraint=False
     )

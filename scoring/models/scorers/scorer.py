@@ -23,6 +23,7 @@ from scoring.models.scorers.threshold_change import (
 )
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
+from scoring.models.written_json import WrittenJSONField
 
 if TYPE_CHECKING:
     from scoring.core import configured
@@ -244,7 +245,7 @@ class ScorerVersion(models.Model):
     scorer = models.ForeignKey(Scorer, models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     type = models.CharField(max_length=60)
-    config = models.JSONField(default=dict)
+    config = WrittenJSONField(default=dict)
     libraries = models.JSONField(default=dict, help_text="Versions of what computed the scores.")
     fingerprint = models.CharField(max_length=64)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")

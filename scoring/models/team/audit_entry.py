@@ -18,9 +18,11 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from scoring.core.search_text import lower_ascii
 from scoring.models.locks import lock_name
 from scoring.models.team.audit_hashes import checkpoint_signature, entry_hash
 from scoring.models.team.team import Team, User
+from scoring.models.written_json import WrittenJSONField
 
 SITE: Final = "the site"
 OPERATOR: Final = "the operator"
@@ -70,13 +72,15 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
     def matching(self, who: str, action: str, target: str, *, by_name: bool = True) -> Self:
         """Those with these texts in the name of who acted, the action, and what it was done to.
 
-        "" matches all; an object is found by its id, its type, and with `by_name` its name.
+        "" matches all; an object is found by its id, its type, and with `by_name` its name. The
+        case of ASCII letters does not count.
         """
-        is_target = models.Q(target_id=target) | models.Q(target_type__icontains=target)
+        who, action, text = map(lower_ascii, (who, action, target))
+        is_target = models.Q(target_id=target) | models.Q(target_type__holds=text)
         if by_name:
-            is_target |= models.Q(target_name__icontains=target)
+            is_target |= models.Q(target_name__holds=text)
         entries = self.filter(is_target) if target else self.all()
-        return entries.filter(actor_name__icontains=who, action__icontains=action)
+        return entries.filter(actor_name__holds=who, action__holds=action)
 
     def of(self, team: Team | None) -> Self:
         """The entries of a team; of None those of no team."""
@@ -185,8 +189,8 @@ class AuditEntry(models.Model):
     target_type = models.CharField(max_length=60)
     target_id = models.CharField(max_length=40)
     target_name = models.CharField(max_length=200)
-    old = models.JSONField(default=dict)
-    new = models.JSONField(default=dict)
+    old = WrittenJSONField(default=dict)
+    new = WrittenJSONField(default=dict)
     at = models.DateTimeField(default=timezone.now, editable=False)
     address = models.GenericIPAddressField(null=True)
     number = models.PositiveBigIntegerField()

@@ -17,12 +17,14 @@ from scoring.models import (
     AlertKind,
     AlertRule,
     AlertWatch,
+    CaseVerdict,
     DatasetVersion,
     Job,
     JobKind,
     JobState,
     Run,
     RunStep,
+    Score,
 )
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import queued_run
@@ -143,3 +145,15 @@ def test_a_series_that_cannot_be_followed_up_harms_no_other(
     assert called == ["b"]
     assert kinds(JobState.DONE) == [FOLLOW_UP] * 5
     assert not Job.objects.filter(kind=JobKind.COMPARE).exists()  # what had begun is rolled back
+
+
+@pytest.mark.parametrize("many", [4, 5])
+def test_after_a_large_run_statistics_are_gathered(
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    """Else PostgreSQL plans as if the run had hardly any row."""
+    gathered: list[type] = []
+    monkeypatch.setattr(follow_up, "MANY_ROWS", many)
+    monkeypatch.setattr(follow_up, "gather_statistics", lambda *of: gathered.extend(of))
+    job_queue.run_waiting(runs[0].team, FOLLOW_UP)
+    assert gathered == ([Score, CaseVerdict] if many == 4 else [])

@@ -124,6 +124,33 @@ def test_a_reason_is_what_a_database_can_keep(reason: str, stored: str) -> None:
     assert score_rows(1, [1], [error("code", reason)])[0][6] == stored
 
 
+@pytest.mark.parametrize(
+    ("code", "stored"), [("a\0b", "a\ufffdb"), ("\ud800", "?"), (["é"] * 20, str(["é"] * 20)[:40])]
+)
+def test_a_code_is_what_a_database_can_keep(code: Any, stored: str) -> None:
+    """A custom scorer may give any; one that cannot be stored would fail the whole shard."""
+    assert score_rows(1, [1], [forced_fail(code, "r")])[0][5] == stored
+
+
+class Odd:
+    def __str__(self) -> str:
+        return "o\0d"
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("a\0b", "a\ufffdb"),
+        ({"k\0": ["\0", 1, None]}, {"k\ufffd": ["\ufffd", 1, None]}),
+        (r"a\u0000b", r"a\u0000b"),
+        (["\0", Odd(), {"n": 2**70}], ["\ufffd", "o\ufffdd", {"n": 2**70}]),
+    ],
+)
+def test_metadata_is_what_a_database_can_read(value: Any, kept: Any) -> None:
+    """PostgreSQL reads no JSON with NUL in it, and a run's page reads that of judges."""
+    assert json.loads(metadata_text({"v": value})) == {"v": kept}
+
+
 def test_rows_keep_the_order_and_the_code() -> None:
     results = [forced_fail("bad", "r"), skipped("none", "s"), error("down", "e")]
     assert [row[:7] for row in score_rows(7, [3, 1, 2], results)] == [
