@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final, cast
 
 from django.contrib import admin
+from django.contrib.admin.utils import get_fields_from_path
 from django.db import models, transaction
 from django.http import HttpRequest
 
@@ -23,7 +24,19 @@ def actor(request: HttpRequest) -> rows.User:
     return cast("rows.User", request.user)  # the admin lets nobody else in
 
 
-class AuditedAdmin(admin.ModelAdmin[Any]):
+class FoldedSearch(admin.ModelAdmin[Any]):
+    """Searches as the site does: the case of ASCII letters does not count, on any database."""
+
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        return [self._folded(name) for name in super().get_search_fields(request)]
+
+    def _folded(self, name: str) -> str:
+        field = get_fields_from_path(self.model, name)[-1]
+        is_text = isinstance(field, models.CharField | models.TextField)
+        return f"{name}__holds" if is_text else name
+
+
+class AuditedAdmin(FoldedSearch):
     """Records every addition, change and deletion, with old and new values."""
 
     deleted_along: ClassVar[Sequence[type[models.Model]]] = ()
@@ -94,7 +107,7 @@ class NotAdded:
         return False
 
 
-class ReadOnlyAdmin(NotAdded, admin.ModelAdmin[Any]):
+class ReadOnlyAdmin(NotAdded, FoldedSearch):
     """Rows that only the site itself writes."""
 
     show_full_result_count = False

@@ -76,7 +76,9 @@ def with_search_text(
 @models.CharField.register_lookup
 @models.TextField.register_lookup
 class FoldedContains(Lookup):
-    """`column__holds=folded`: whether the text holds a folded one, in any case of ASCII letters."""
+    """`column__holds=text`: whether it holds the text, in any case of ASCII letters; where the
+    column or its copy is folded further, the text has to be folded, too.
+    """
 
     lookup_name = "holds"
 
@@ -86,7 +88,7 @@ class FoldedContains(Lookup):
         column, values = self.process_lhs(compiler, connection)
         if connection.vendor != "sqlite":  # whose LIKE ignores the case of just these letters
             column = _lowered(column, connection)
-        pattern = _WILDCARDS.sub(r"\\\1", self.rhs)
+        pattern = _WILDCARDS.sub(r"\\\1", lower_ascii(self.rhs))
         return f"{column} LIKE %s ESCAPE '\\'", (*values, f"%{pattern}%")
 
 

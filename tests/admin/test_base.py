@@ -76,3 +76,14 @@ def test_whatever_an_admin_may_change_is_audited(rf: RequestFactory, root: User)
         for inline in shown.get_inline_instances(request):
             assert isinstance(shown, AuditedAdmin), inline
         assert not shown.list_editable, model  # changed without a form of its own
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"), [("Ärger rate", True), ("RATE", True), ("är", False)]
+)
+def test_a_search_ignores_the_case_of_ascii_letters(
+    admin: Client, team: Team, text: str, is_found: bool
+) -> None:
+    rows.Scorer.objects.define(team, "Ärger RATE", "exact_match", {})
+    answer = admin.get(reverse("admin:scoring_scorer_changelist"), {"q": text})
+    assert ("Ärger RATE" in answer.text) == is_found

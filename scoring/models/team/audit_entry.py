@@ -18,7 +18,6 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from scoring.core.search_text import lower_ascii
 from scoring.models.locks import lock_name
 from scoring.models.team.audit_hashes import checkpoint_signature, entry_hash
 from scoring.models.team.team import Team, User
@@ -75,10 +74,9 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
         "" matches all; an object is found by its id, its type, and with `by_name` its name. The
         case of ASCII letters does not count.
         """
-        who, action, text = map(lower_ascii, (who, action, target))
-        is_target = models.Q(target_id=target) | models.Q(target_type__holds=text)
+        is_target = models.Q(target_id=target) | models.Q(target_type__holds=target)
         if by_name:
-            is_target |= models.Q(target_name__holds=text)
+            is_target |= models.Q(target_name__holds=target)
         entries = self.filter(is_target) if target else self.all()
         return entries.filter(actor_name__holds=who, action__holds=action)
 
