@@ -29,7 +29,10 @@ pytestmark = [
 @contextmanager
 def locked() -> Iterator[None]:
     """Another connection holds a write transaction for longer than anybody here waits."""
-    connection.cursor().execute("PRAGMA busy_timeout = 50")
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout")
+        (usual,) = cursor.fetchone()
+        cursor.execute("PRAGMA busy_timeout = 50")
     other = sqlite3.connect(str(connection.settings_dict["NAME"]), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
@@ -37,6 +40,8 @@ def locked() -> Iterator[None]:
     finally:
         other.rollback()
         other.close()
+        with connection.cursor() as cursor:  # threads still write what follows a run
+            cursor.execute(f"PRAGMA busy_timeout = {usual}")
 
 
 @pytest.fixture
