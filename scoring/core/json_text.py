@@ -29,6 +29,7 @@ _LAST_EXACT: Final = 2.0**63  # up to which 64 bits hold an integer
 
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 _FRACTION = re.compile(r"\d[.eE]")  # perhaps of a number
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -42,6 +43,15 @@ class JsonText(str):
 def unmark_json(value: Json) -> Json:
     """The value as a plain string where it is a JsonText, else as it is."""
     return str(value) if isinstance(value, JsonText) else value
+
+
+def replace_unstorable(value: Json) -> Json:
+    """The value with U+FFFD for NUL and lone surrogates, which no database keeps in JSON."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {replace_unstorable(key): replace_unstorable(part) for key, part in value.items()}
+    return [replace_unstorable(part) for part in value] if isinstance(value, list) else value
 
 
 def parse(text: str, *, refuse_nul: bool = False) -> Json:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.contract import CaseProblem
+from scoring.core.contract import CaseProblem, Json
 from scoring.core.json_text import (
     MAX_DIGITS,
     MAX_KEYS,
@@ -19,6 +19,7 @@ from scoring.core.json_text import (
     compact,
     parse,
     parse_exact,
+    replace_unstorable,
     to_exact,
     to_text,
 )
@@ -253,3 +254,15 @@ def _code(text: str) -> str:
     except CaseProblem as problem:
         return problem.code
     return ""
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [
+        ({"a\0": ["\0", "\\u0000", 1, None]}, {"a\ufffd": ["\ufffd", "\\u0000", 1, None]}),
+        ("\ud800x", "\ufffdx"),
+        (2.5, 2.5),
+    ],
+)
+def test_what_no_database_keeps_is_replaced(value: Json, stored: Json) -> None:
+    assert replace_unstorable(value) == stored

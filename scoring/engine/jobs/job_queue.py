@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.module_loading import import_string
 
+from scoring.core.json_text import replace_unstorable
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import is_unwritable
 from scoring.models import Job, JobKind, JobState, Team, User
@@ -44,8 +44,6 @@ HANDLERS: Final[Mapping[str, str]] = {
     JobKind.CARRY_OVER: "scoring.engine.review.jobs.run_carry_over",
     JobKind.SCORE_AGAIN: "scoring.engine.review.score_again.run_score_again",
 }
-
-_NOT_STORABLE: Final = re.compile("[\x00\ud800-\udfff]")  # no database keeps them in JSON
 
 
 class JobError(Exception):
@@ -156,14 +154,4 @@ def fail_abandoned(job: Job) -> None:
 def without_nul(value: Any) -> Any:
     """The value as JSON that every database stores; what is not JSON becomes its text."""
     text = json.dumps(value, default=str, ensure_ascii=False, allow_nan=False)
-    return _without_unstorable(json.loads(text))
-
-
-def _without_unstorable(value: Any) -> Any:
-    if isinstance(value, str):
-        return _NOT_STORABLE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_without_unstorable(item) for item in value]
-    if isinstance(value, dict):
-        return {_without_unstorable(k): _without_unstorable(item) for k, item in value.items()}
-    return value
+    return replace_unstorable(json.loads(text))

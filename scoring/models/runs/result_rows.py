@@ -10,6 +10,7 @@ from typing import Any, Final, TypeGuard
 import orjson
 
 from scoring.core.contract import Json, Result
+from scoring.core.json_text import replace_unstorable
 from scoring.models.runs.score import Status, Verdict
 
 METADATA_BYTES: Final = 1_024
@@ -111,7 +112,7 @@ def metadata_text(metadata: Mapping[str, Json]) -> str:
     """
     text = _json(metadata)
     if rb"\u0000" in text:
-        metadata = _without_nul(_plain(metadata))
+        metadata = replace_unstorable(_plain(metadata))
         text = _json(metadata)
     if len(text) <= METADATA_BYTES:
         return text.decode()
@@ -192,14 +193,6 @@ def _cut(value: Json, characters: int, items: int, *, whole: str = "") -> Any:
     if isinstance(value, list | tuple):
         return [_cut(part, characters, items, whole=whole) for part in value[:items]]
     return value
-
-
-def _without_nul(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    if isinstance(value, Mapping):
-        return {_without_nul(str(key)): _without_nul(part) for key, part in value.items()}
-    return [_without_nul(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _code(metadata: Mapping[str, Json]) -> str:
