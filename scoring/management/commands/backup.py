@@ -8,8 +8,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
 
 from scoring.engine.backups import BackupError, make_backup
+from scoring.engine.backups.postgresql import backup_advice
 from scoring.management.console import usage_error
 
 
@@ -25,6 +27,9 @@ class Command(BaseCommand):
         from tqdm import tqdm
 
         target: Path = options["file"]
+        if connection.vendor == "postgresql":
+            advice = backup_advice(settings.DATA_DIR, target, settings.EVALSITE_KEYS_GIVEN)
+            raise usage_error(f"no backup was made: {advice}")
         with tqdm(unit=" pages", disable=not sys.stderr.isatty()) as bar:
 
             def on_progress(done: int, total: int) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
 
 from scoring.engine.backups import BackupError, restore_backup
+from scoring.engine.backups.postgresql import restore_advice
 from scoring.management.console import usage_error
 
 
@@ -21,6 +23,9 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         source: Path = options["file"]
+        if connection.vendor == "postgresql":
+            advice = restore_advice(settings.DATA_DIR, source, settings.EVALSITE_KEYS_GIVEN)
+            raise usage_error(f"{source} was not restored: {advice}")
         try:
             manifest = restore_backup(source, settings.DATA_DIR, spool=settings.SPOOL_DIR)
         except BackupError as fault:
