@@ -18,6 +18,7 @@ from django.db import Error, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
+from scoring.engine.backups import move
 from scoring.engine.upgrades import INITIAL, find_upgrade_problem, known_migrations
 from scoring.management.console import usage_error
 
@@ -37,7 +38,9 @@ def check_database() -> None:
         raise usage_error(f"{missing}; `manage.py migrate` sets it up")
     if problem := find_problem(connection):
         raise usage_error(problem)
-    if known_migrations() - _applied(connection):
+    if connection.vendor == "postgresql" and move.is_unfinished():
+        raise usage_error("a move into it has not ended: `manage.py move` goes on with it")
+    if known_migrations() - applied_migrations(connection):
         text = "the database is older than this code; `manage.py migrate` brings it up to date"
         raise usage_error(text)
 
@@ -101,7 +104,7 @@ def _is_set_up() -> bool:
 
 def find_problem(database: BaseDatabaseWrapper) -> str:
     """Why this version cannot upgrade the database, in a sentence; "" where it can or is empty."""
-    applied = _applied(database)
+    applied = applied_migrations(database)
     problem = find_upgrade_problem(applied) if applied else ""
     place = settings.DATA_DIR if database.vendor == "sqlite" else database_name()
     return f"{place}: {problem}" if problem else ""
@@ -112,11 +115,12 @@ def note_account_table(database: BaseDatabaseWrapper) -> None:
 
     `0001_schema` made it until it got a migration of its own, which has to come first.
     """
-    applied = _applied(database)
+    applied = applied_migrations(database)
     if INITIAL in applied and ACCOUNT not in applied:
         MigrationRecorder(database).record_applied("scoring", ACCOUNT)
 
 
-def _applied(database: BaseDatabaseWrapper) -> set[str]:
+def applied_migrations(database: BaseDatabaseWrapper) -> set[str]:
+    """The migrations of this app that the database has."""
     applied = MigrationRecorder(database).applied_migrations()  # none without a table
     return {name for app, name in applied if app == "scoring"}

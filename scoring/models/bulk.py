@@ -33,35 +33,39 @@ def bulk_insert(
     harmless.
     """
     columns, rows = with_search_text(model, columns, rows)
-    quote = connection.ops.quote_name
-    names = ", ".join(quote(name) for name in columns)
-    target = f"{quote(model._meta.db_table)} ({names})"
     if connection.vendor != "postgresql":
-        _insert(target, columns, rows, ignore_existing=ignore_existing)
+        _insert(model, columns, rows, ignore_existing=ignore_existing)
         return
     try:
         with transaction.atomic(savepoint=ignore_existing):
-            _copy(target, rows)
+            copy_rows(model, columns, rows)
     except IntegrityError:  # hardly ever: whoever repeats an insertion looks first
         if not ignore_existing:
             raise
-        _insert(target, columns, rows, ignore_existing=True)
+        _insert(model, columns, rows, ignore_existing=True)
 
 
-def _copy(target: str, rows: Rows) -> None:
-    """As PostgreSQL takes many rows at once: all of them, or none."""
+def copy_rows(model: type[models.Model], columns: Sequence[str], rows: Rows) -> None:
+    """Insert the rows as PostgreSQL takes many at once: all of them, or none."""
     with (
         connection.cursor() as cursor,
         connection.wrap_database_errors,
-        cursor.copy(f"COPY {target} FROM STDIN") as copy,
+        cursor.copy(f"COPY {_target(model, columns)} FROM STDIN") as copy,
     ):
         for row in rows:
             copy.write_row(row)
 
 
-def _insert(target: str, columns: Sequence[str], rows: Rows, *, ignore_existing: bool) -> None:
+def _target(model: type[models.Model], columns: Sequence[str]) -> str:
+    quote = connection.ops.quote_name
+    return f"{quote(model._meta.db_table)} ({', '.join(quote(name) for name in columns)})"
+
+
+def _insert(
+    model: type[models.Model], columns: Sequence[str], rows: Rows, *, ignore_existing: bool
+) -> None:
     marks = f"({', '.join(['%s'] * len(columns))})"
-    start = f"INSERT INTO {target} VALUES "  # noqa: S608  names come from the code, never from users
+    start = f"INSERT INTO {_target(model, columns)} VALUES "  # noqa: S608  names come from the code, never from users
     end = " ON CONFLICT DO NOTHING" if ignore_existing else ""
     whole = len(rows) - len(rows) % ROWS_PER_STATEMENT
     groups = [rows[i : i + ROWS_PER_STATEMENT] for i in range(0, whole, ROWS_PER_STATEMENT)]

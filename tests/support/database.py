@@ -57,8 +57,8 @@ def link_database(folder: Path) -> None:
 
 
 @contextmanager
-def empty_database() -> Iterator[dict[str, str]]:
-    """An environment in which processes find a database without tables.
+def empty_database(*, has_tables: bool = False) -> Iterator[dict[str, str]]:
+    """An environment in which processes find a database without tables, or without rows.
 
     On SQLite that is what an empty data folder has, on PostgreSQL a new one, dropped at the end.
     """
@@ -69,7 +69,8 @@ def empty_database() -> Iterator[dict[str, str]]:
     server = urlsplit(os.environ["DATABASE_URL"])
     # A connection of its own: the test may be one that is not to touch the tests' database.
     with psycopg.connect(server._replace(path="/postgres").geturl(), autocommit=True) as control:
-        control.execute(f"CREATE DATABASE {name}")
+        model = connection.settings_dict["TEST"]["TEMPLATE"] if has_tables else "template1"
+        control.execute(f"CREATE DATABASE {name} TEMPLATE {model}")
         try:
             yield {"DATABASE_URL": server._replace(path=f"/{name}").geturl()}
         finally:
