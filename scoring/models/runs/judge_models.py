@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django.db import models
+from django.db.models import Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Replace
 
 from scoring.models.runs.run import Run, RunScorer
 
@@ -56,7 +57,9 @@ def _metadata_paths(
 
 
 def _models_of_scores(judge: JudgePlace) -> set[str]:
-    metadata: Any = Cast("metadata_json", models.JSONField())
+    # Older rows may quote NUL, with which PostgreSQL reads no JSON at all.
+    text = Replace("metadata_json", Value(r"\u0000"), Value(r"\ufffd"))
+    metadata: Any = Cast(text, models.JSONField())
     for step in judge.path:
         metadata = KeyTransform(step, metadata)
     rows = judge.scorer.scores.order_by().values_list(KeyTextTransform("model", metadata))

@@ -127,3 +127,11 @@ def test_a_name_that_was_cut_is_no_other_model(run: Run, subtests: pytest.Subtes
                 row.save()
             Score.objects.filter(scorer__run=run, metadata_json__contains="mini-1").delete()
             assert judge_models(run) == {"release": told}
+
+
+def test_older_metadata_may_quote_nul(run: Run) -> None:
+    """As it was stored on SQLite once, and moved along."""
+    scored(run, judge("mini"), {"mini": SAME})
+    quoted = r'{"reasons":"a\u0000b, \\u0000","model":"mini-2"}'
+    Score.objects.filter(output=run.output_set.outputs.latest("pk")).update(metadata_json=quoted)
+    assert judge_models(run) == {"release": {"mini-1", "mini-2"}}
