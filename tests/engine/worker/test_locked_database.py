@@ -10,13 +10,12 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection
 
-from scoring.engine.processes.process_pool import InlineExecutor
-from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
 from scoring.engine.runs.progress import is_worker_alive
 from scoring.engine.worker import main as worker_main
 from scoring.engine.worker.main import DatabaseChanges, WorkerLoop
 from scoring.models import Run, RunState, Score, Team, Worker
+from tests.engine.worker.conftest import Interrupt
 from tests.support.fixtures.runs import MakeRun, MakeScorer
 from tests.support.waiting import wait_until
 
@@ -44,40 +43,15 @@ def locked() -> Iterator[None]:
             cursor.execute(f"PRAGMA busy_timeout = {usual}")
 
 
-@pytest.fixture
-def work(threads: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> WorkerLoop:
-    for name in ("LOCKED_SECONDS", "IDLE_CHECK_SECONDS", "POLL_SECONDS"):
-        monkeypatch.setattr(worker_main, name, 0)
-    monkeypatch.setattr("scoring.engine.worker.shard_scheduler.PAUSE_SECONDS", 0)
-    return WorkerLoop(InlineExecutor(), threads, InlineExecutor())
-
-
 def state_of(run: Run) -> str:
     return Run.objects.get(pk=run.pk).state
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 4])
 def test_a_run_is_finished_after_the_lock_whenever_that_came(
-    work: WorkerLoop,
-    make_run: MakeRun,
-    make_scorer: MakeScorer,
-    monkeypatch: pytest.MonkeyPatch,
-    rounds: int,
+    interrupt_run: Interrupt, rounds: int
 ) -> None:
-    monkeypatch.setattr(planning, "SHARD_OUTPUTS", 2)
-    run = make_run(["yes", "no", "yes", "no", "yes"], make_scorer("exact_match"))
-    for _ in range(rounds):
-        work.try_round()
-    with locked():
-        for _ in range(3):
-            work.try_round()
-
-    def is_finished_after_a_round() -> bool:
-        work.try_round()
-        return state_of(run) == RunState.FINISHED
-
-    wait_until(is_finished_after_a_round)
-    assert Score.objects.filter(scorer__run=run).count() == 5
+    interrupt_run(locked(), rounds)
 
 
 def test_a_heartbeat_that_cannot_be_stored_is_stored_later(work: WorkerLoop) -> None:

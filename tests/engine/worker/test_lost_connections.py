@@ -26,10 +26,9 @@ from django.urls import reverse
 from scoring.engine import imports
 from scoring.engine.jobs import job_queue
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.process_pool import InlineExecutor, ProcessPool
+from scoring.engine.processes.process_pool import ProcessPool
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
-from scoring.engine.worker import main as worker_main
 from scoring.engine.worker.main import WorkerLoop
 from scoring.models import (
     Case,
@@ -47,6 +46,7 @@ from scoring.models import (
     Worker,
 )
 from tests.conftest import MakeOutputs
+from tests.engine.worker.conftest import Interrupt
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
 from tests.support.fixtures.sites import Site
 from tests.support.fixtures.uploads import Put, put, spooled
@@ -98,36 +98,11 @@ def test_a_pool_process_connects_again(team: Team, *, forks: bool) -> None:
         assert pool.submit(count_teams).result() == 1
 
 
-@pytest.fixture
-def work(threads: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> WorkerLoop:
-    for name in ("LOCKED_SECONDS", "POLL_SECONDS"):
-        monkeypatch.setattr(worker_main, name, 0)
-    monkeypatch.setattr("scoring.engine.worker.shard_scheduler.PAUSE_SECONDS", 0)
-    return WorkerLoop(InlineExecutor(), threads, InlineExecutor())
-
-
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 4])
 def test_a_run_is_finished_after_the_outage_whenever_that_came(
-    work: WorkerLoop,
-    make_run: MakeRun,
-    make_scorer: MakeScorer,
-    monkeypatch: pytest.MonkeyPatch,
-    rounds: int,
+    interrupt_run: Interrupt, rounds: int
 ) -> None:
-    monkeypatch.setattr(planning, "SHARD_OUTPUTS", 2)
-    run = make_run(["yes", "no", "yes", "no", "yes"], make_scorer("exact_match"))
-    for _ in range(rounds):
-        work.try_round()
-    with outage():
-        for _ in range(3):
-            work.try_round()
-
-    def is_finished_after_a_round() -> bool:
-        work.try_round()
-        return Run.objects.get(pk=run.pk).state == RunState.FINISHED
-
-    wait_until(is_finished_after_a_round)
-    assert Score.objects.filter(scorer__run=run).count() == 5
+    interrupt_run(outage(), rounds)
 
 
 def test_a_worker_told_to_stop_during_an_outage_stops(
