@@ -172,8 +172,8 @@ class _Table:
         here, there = self._summarize("default"), self._summarize(SOURCE)
         if here != there:
             raise MoveError(
-                f"{self.name} differs: {there[0]:,} rows there and {here[0]:,} here. The site was "
-                "changed between two moves: begin again with an empty database"
+                f"{self.name} is not the same on both sides (rows: {there[0]:,} there, {here[0]:,} "
+                "here). The site was changed between two moves: begin again with an empty database"
             )
         return there[0]
 

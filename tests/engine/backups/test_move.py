@@ -132,7 +132,7 @@ def test_what_changed_between_two_moves_is_told(
         there.commit()
     told = manage(own, "move", **target)
     assert told.returncode == 2
-    assert "scoring_dataset differs: 1 rows there and 1 here" in told.stderr
+    assert "scoring_dataset is not the same on both sides (rows: 1 there, 1 here)" in told.stderr
 
 
 def kill_once_copied(table: str, folder: Path, target: dict[str, str]) -> None:

@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django.fixtures import Settings
 
+from scoring.engine.backups.integrity import DATABASE
 from scoring.engine.backups.postgresql import backup_advice, restore_advice
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.runs import planning
@@ -47,7 +48,7 @@ def test_the_advice_names_the_keys_where_they_are() -> None:
 def test_the_commands_say_so(db: None, command: str, tmp_path: Path, settings: Settings) -> None:
     """Also where the data folder still holds the database that was there before."""
     settings.DATA_DIR = tmp_path
-    (tmp_path / "db.sqlite3").touch()
+    (tmp_path / DATABASE).touch()
     with pytest.raises(CommandError, match="whose own tools") as refused:
         call_command(command, tmp_path / "site.dump")
     assert refused.value.returncode == 2
