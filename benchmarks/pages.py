@@ -92,7 +92,7 @@ def make(size: int) -> Made:
     from scoring.engine.compare.comparison import compare_runs
     from scoring.engine.drift import measure_series as measure_drift
 
-    run, same, other, *_ = make_runs(size)
+    run, same, other = make_runs(size)
     for candidate in (same, other):
         compare_runs(run, candidate)
     series = make_series(CASES_A_WEEK, WEEKS)

@@ -47,7 +47,7 @@ def measure(size: int, rounds: int) -> None:
     from scoring.engine.reports.run_report import run_report
     from scoring.models import Run, RunScorer
 
-    baseline, candidate, *_ = make_runs(size)
+    baseline, candidate, _ = make_runs(size)
     figures = read_figures(compare_runs(baseline, candidate))
     print(f"\n{size:,} cases\n")
     print_head("what", "ms", "CPU ms", "other programs", "MB")

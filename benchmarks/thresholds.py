@@ -44,7 +44,7 @@ def measure_pages(size: int, rounds: int) -> None:
     from scoring.models import Member, Role, User
 
     settings.ALLOWED_HOSTS = ["*"]
-    _, run, _, tried = make_runs(size)
+    _, run, _, tried = make_runs(size, with_trials=True)
     user = User.objects.create_user("alice@example.org", "x")
     Member.objects.create(team=run.team, user=user, role=Role.ADMIN)
     review(run, user)
