@@ -31,7 +31,7 @@ from scoring.models import (
     Shard,
     Status,
 )
-from scoring.models.bulk import bulk_insert
+from scoring.models.bulk import bulk_insert, forgo_disk_wait
 from scoring.models.runs import result_rows
 from scoring.models.runs.result_rows import ScoreRow
 
@@ -282,6 +282,7 @@ def _store(
     shard: Shard, table: Iterable[list[ScoreRow]], verdicts: Sequence[tuple[Any, ...]]
 ) -> None:
     with transaction.atomic():
+        forgo_disk_wait()  # a shard that a crash takes back is open again, and scored again
         if _close(shard):
             scores = list(chain.from_iterable(table))
             bulk_insert(Score, result_rows.SCORE_COLUMNS, scores, ignore_existing=True)

@@ -17,6 +17,7 @@ from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.outputs import generation
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.runs import follow_up, notifications, planning
+from scoring.engine.runs.progress import live_workers
 from scoring.engine.runs.requirements import run_needs_services
 from scoring.engine.runs.summaries import summarize_run
 from scoring.engine.services.team_services import open_run_services
@@ -67,13 +68,19 @@ class RunDispatcher:
         return True
 
     def take_waiting(self) -> None:
-        """Take every run that is ready and not leased, the oldest first."""
+        """Take every run that is ready and not leased, the oldest first.
+
+        Where there are other workers, one that is busy takes one at a time.
+        """
         now = time.monotonic()
         left = [run for run, until in self._left_until.items() if now < until]
         mine = [work.run.pk for work in self._works()]
         ready = Run.objects.unfinished().exclude(output_set__state=OutputSetState.LOADING)
         for run in ready.exclude(pk__in=[*mine, *left]).order_by("pk"):
             self._guard(run, partial(self.take, run))
+            is_busy = any(scheduler.is_busy for scheduler in self._schedulers)
+            if is_busy and set(live_workers()) - {lease.own_name()}:
+                return
 
     def step(self, timeout: float) -> None:
         """Submit shards, wait for at least one to end, handle those that ended, finish runs."""
@@ -219,11 +226,15 @@ def _outputs_are_made(run: Run) -> bool:
 def _finish(run: Run) -> None:
     """Write the figures and the end state. A run that scored everything is finished, even where a
     cancel came last. Notices and the follow-up job are created in the same transaction, so that
-    none is lost with this process; where another process has ended the run, none is repeated.
+    none is lost with this process; where another process has ended the run, none is repeated. Where
+    the database forgot shards in a crash, after they had been stored, the run is begun again.
     """
     _write_standstill(run, "")
     is_open = Shard.objects.filter(attempt__run=run, done_at=None).exists()
     is_open |= planning.is_generating(run)
+    if is_open and Run.objects.filter(pk=run.pk, state=RunState.RUNNING).exists():
+        lease.release(run)
+        return
     summarize_run(run)
     with transaction.atomic():
         end = RunState.CANCELLED if is_open else RunState.FINISHED

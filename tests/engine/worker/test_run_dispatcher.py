@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from scoring.core.custom import load_custom
@@ -133,6 +134,22 @@ def test_waiting_runs_are_taken_but_for_those_whose_outputs_still_load(
     assert Run.objects.get(pk=loading.pk).state == RunState.QUEUED
 
 
+def test_a_busy_worker_leaves_runs_to_others(make_run: MakeRun, make_scorer: MakeScorer) -> None:
+    scorer = make_scorer("exact_match")
+    for name in ("a", "b", "c"):
+        make_run(["yes"] * 6, scorer, name=name)
+    Worker.objects.create(name="elsewhere:1", started_at=Now(), seen_at=Now())
+    dispatcher = RunDispatcher(InlineExecutor())
+    leased = Run.objects.exclude(lease_owner="")
+    for count in (1, 2, 3):
+        dispatcher.take_waiting()
+        assert leased.count() == count
+    dispatcher.stop(0)
+    Worker.objects.update(seen_at=Now() - timedelta(minutes=1))
+    dispatcher.take_waiting()
+    assert leased.count() == 3
+
+
 def test_a_run_lost_to_another_process_is_dropped(run_of_yes: RunOfYes) -> None:
     run = run_of_yes(6)
     dispatcher = RunDispatcher(InlineExecutor())
@@ -143,6 +160,27 @@ def test_a_run_lost_to_another_process_is_dropped(run_of_yes: RunOfYes) -> None:
     assert dispatcher.is_idle
     run.refresh_from_db()
     assert (run.state, run.lease_owner, len(verdicts_of(run))) == ("running", "elsewhere:1", 2)
+
+
+def test_shards_that_the_database_forgot_are_scored_again(
+    run_of_yes: RunOfYes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a crash of the server, which takes back what had not reached its disk."""
+    run = run_of_yes(6)
+    pool, submit, forgotten = InlineExecutor(), InlineExecutor.submit, [2, 4]
+    tried: list[int] = []
+
+    def submit_and_forget(self: InlineExecutor, *args: Any) -> Future[Any]:
+        tried.append(len(tried) + 1)
+        with transaction.atomic():
+            future = submit(self, *args)
+            transaction.set_rollback(tried[-1] in forgotten)
+        return future
+
+    monkeypatch.setattr(InlineExecutor, "submit", submit_and_forget)
+    run_to_end(run, pool)
+    assert (run.state, run.pass_count, len(verdicts_of(run))) == ("finished", 6, 6)
+    assert (len(tried), Attempt.objects.count(), run.lease_owner) == (5, 1, "")
 
 
 def test_a_run_deleted_under_way_is_dropped(run_of_yes: RunOfYes) -> None:
