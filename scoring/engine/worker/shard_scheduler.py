@@ -78,6 +78,11 @@ class ShardScheduler:
         self.failed: list[tuple[RunWork, Exception]] = []  # works whose rows could not be written
         self.tasks: dict[Future[None], ShardTask] = {}
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether each process has a shard to go on with when it has ended its own."""
+        return sum(len(work.waiting) for work in self.works) > self._pool.processes
+
     def submit_waiting(self) -> None:
         """Give the executor as much as it can begin with."""
         if time.monotonic() < self._paused_until:

@@ -1,0 +1,85 @@
+"""Two machines on one PostgreSQL database: each has a worker, a web server and files of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings as site_settings
+from django.db import transaction
+from django.urls import reverse
+
+from scoring.engine.runs import planning
+from scoring.models import CaseVerdict, Run, Score, Shard, User, Worker
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
+from tests.support.fixtures.sites import Site, free_port
+from tests.support.thoroughness import IS_THOROUGH
+from tests.support.visitor import Visitor
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+
+RUNS, OUTPUTS = (8, 20_000) if IS_THOROUGH else (6, 600)
+ANSWERS = ["yes", "yes!", "no", "YES", "perhaps", None]
+
+
+@pytest.fixture
+def sites(site: Site, tmp_path: Path) -> Iterator[list[Site]]:
+    """Two sites on the test's own database."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    other = Site(folder)
+    yield [site, other]
+    other.end()
+
+
+@pytest.mark.long("two workers score several runs while two web servers answer")
+def test_two_sites_share_the_runs(
+    sites: list[Site],
+    make_dataset: MakeDataset,
+    make_run: MakeRun,
+    make_outputs: MakeOutputs,
+    make_scorer: MakeScorer,
+    alice: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each run is scored once, and as by one worker; a session holds on both."""
+    monkeypatch.setattr(planning, "SHARD_OUTPUTS", OUTPUTS // 20)
+    scorers = [make_scorer("exact_match"), make_scorer("levenshtein"), make_scorer("includes")]
+    texts = [ANSWERS[number % 6] for number in range(OUTPUTS)]
+    version = make_dataset([{"expected": "yes"}] * OUTPUTS)
+    ports = [free_port(), free_port()]
+    for each, port in zip(sites, ports, strict=True):
+        secret = site_settings.SECRET_KEY
+        each.start("start", "--port", str(port), EVALSITE_SECRET_KEY=secret)
+    paths = [reverse("team_home", args=["support"]), "/healthz"]
+    visitors = [Visitor(port, alice, paths) for port in ports]
+    wait_until(lambda: Worker.objects.count() == 2)
+    wait_until(lambda: all(visitor.get("/healthz") == 200 for visitor in visitors))
+    with visitors[0].browsing(), visitors[1].browsing():
+        with transaction.atomic():
+            runs = [
+                make_run(make_outputs(version, texts, series=name), *scorers, name=name)
+                for name in map(str, range(RUNS))
+            ]
+            for run in runs:
+                planning.plan_attempt(run)
+        owners: set[str] = set()
+
+        def are_finished() -> bool:
+            owners.update(Run.objects.values_list("lease_owner", flat=True))
+            return not Run.objects.unfinished().exists()
+
+        wait_until(are_finished, 10 * DEADLINE_SECONDS)
+    assert len(owners - {""}) == 2  # each worker took some
+    assert all(set(visitor.seen) == {200} for visitor in visitors)
+    assert len({tuple(rows_of(run)) for run in runs}) == 1
+    assert len({tuple(verdicts_of(run)) for run in runs}) == 1
+    figures = Run.objects.values_list("pass_count", "fail_count", "error_count", "skipped_count")
+    assert figures.distinct().count() == 1
+    assert Score.objects.count() == RUNS * 3 * OUTPUTS
+    assert CaseVerdict.objects.count() == RUNS * OUTPUTS
+    assert not Shard.objects.filter(done_at=None).exists()
+    assert not any("Traceback" in each.log for each in sites)
