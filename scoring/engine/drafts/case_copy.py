@@ -15,6 +15,7 @@ from django.db import transaction
 from scoring.engine.imports.case_writer import CASE_COLUMNS, ROWS_PER_TRANSACTION
 from scoring.models import Case, DatasetVersion
 from scoring.models.bulk import MANY_ROWS, bulk_insert, gather_statistics
+from scoring.models.locks import lock_row
 
 KeyedCase = tuple[str, str, str | None, str, str, str]  # key, then CONTENT
 
@@ -44,6 +45,7 @@ def store_copies(version: DatasetVersion, cases: Iterable[KeyedCase]) -> CopyRes
     while chunk := list(islice(rest, ROWS_PER_TRANSACTION)):
         rows = [(version.pk, position, *case) for position, case in enumerate(chunk, count + 1)]
         with transaction.atomic():
+            lock_row(version, "state")
             bulk_insert(Case, CASE_COLUMNS, rows)
         digest.update(_canonical_bytes(chunk))
         count += len(chunk)

@@ -20,6 +20,7 @@ from scoring.engine.imports.reader import KeyedRow, exact_json
 from scoring.engine.imports.report import MARKED, ImportReport
 from scoring.models import Case, DatasetVersion, Output, OutputSet
 from scoring.models.bulk import bulk_insert
+from scoring.models.locks import lock_row
 from scoring.models.runs.result_rows import OUTPUT_COLUMNS, OutputRow
 
 ROWS_PER_TRANSACTION: Final = 5_000
@@ -65,7 +66,7 @@ class CaseWriter:
         for label, count in Counter(chain.from_iterable(row.case.outputs for row in batch)).items():
             self.report.outputs[label] = self.report.outputs.get(label, 0) + count
         if self.version and self.report.is_storable:
-            self._store(batch, cases)
+            self._store(self.version, batch, cases)
 
     def finish(self) -> None:
         self.report.content_hash = self._digest.hexdigest()
@@ -105,8 +106,11 @@ class CaseWriter:
             for position, row in enumerate(new, start=first)
         ]
 
-    def _store(self, batch: Sequence[KeyedRow], cases: Sequence[CaseRow]) -> None:
+    def _store(
+        self, version: DatasetVersion, batch: Sequence[KeyedRow], cases: Sequence[CaseRow]
+    ) -> None:
         with transaction.atomic():
+            lock_row(version, "state")
             bulk_insert(Case, CASE_COLUMNS, cases)
             if self.output_sets:
                 insert_outputs(batch, self.output_sets, self._case_ids(batch, cases))
@@ -213,6 +217,7 @@ def insert_outputs(
 ) -> None:
     """Insert the rows' outputs, set by set, inside the caller's transaction."""
     for label, output_set in output_sets.items():
+        lock_row(output_set, "state")
         rows = list(_output_rows(batch, label, output_set.pk, ids))
         bulk_insert(Output, OUTPUT_COLUMNS, rows)
 

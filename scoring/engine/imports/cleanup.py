@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection, models, transaction
 from django.db.models import Q, QuerySet
@@ -91,7 +91,8 @@ def remove_version(version: DatasetVersion) -> None:
     for output_set in version.output_sets.all():
         remove_output_set(output_set)
     _delete_rows(Case, "version_id", version.pk)
-    DatasetVersion.with_loading.filter(pk=version.pk, state=VersionState.LOADING).delete()
+    versions = DatasetVersion.with_loading.filter(pk=version.pk, state=VersionState.LOADING)
+    _delete_with_late_rows(versions)
     remove_empty_dataset(version.dataset)
 
 
@@ -114,7 +115,8 @@ def remove_output_set(output_set: OutputSet) -> None:
     Preference.objects.filter(baseline__output_set=output_set).delete()
     Comment.with_deleted.filter(output__output_set=output_set).delete()
     _delete_rows(Output, "output_set_id", output_set.pk)
-    OutputSet.objects.filter(pk=output_set.pk, state=OutputSetState.LOADING).delete()
+    sets = OutputSet.objects.filter(pk=output_set.pk, state=OutputSetState.LOADING)
+    _delete_with_late_rows(sets)
 
 
 def remove_empty_dataset(dataset: Dataset) -> None:
@@ -141,6 +143,13 @@ def _busy_datasets() -> list[int]:
 def _is_held(upload: Upload) -> bool:
     is_current = upload.lease_expires_at is not None and upload.lease_expires_at >= timezone.now()
     return is_current and not lease.is_dead(upload.lease_owner)
+
+
+def _delete_with_late_rows(parents: QuerySet[Any]) -> None:
+    """Delete these with the rows that an import still going on has stored since; it then fails."""
+    with transaction.atomic():
+        for parent in parents.select_for_update():
+            parent.delete()
 
 
 def _delete_rows(model: type[models.Model], column: str, value: int) -> None:

@@ -128,6 +128,7 @@ def _copy_outputs(outputs: OutputSet, made: OutputSet, report: ReportShare) -> N
             (made.pk, cases[case], *rest) for case, *rest in rows.values_list("case", *_COPIED)
         ]
         with transaction.atomic():  # a short one, so that others write between two
+            lock_row(made, "state")
             bulk_insert(Output, columns, values)
         done += _PER_QUERY
         report(min(1.0, done / total))

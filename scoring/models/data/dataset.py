@@ -256,10 +256,13 @@ class CaseContent(models.Model):
 
 
 class Case(CaseContent):
-    """One case of a version, under a key that lasts through versions."""
+    """One case of a version, under a key that lasts through versions.
+
+    The database does not look each row's version up: whoever stores rows locks the version.
+    """
 
     version = models.ForeignKey(
-        DatasetVersion, models.CASCADE, related_name="cases", db_index=False
+        DatasetVersion, models.CASCADE, related_name="cases", db_index=False, db_constraint=False
     )
     position = models.PositiveIntegerField(help_text="Counts from 1, in the file's order.")
     key = models.CharField(max_length=KEY_LENGTH)

@@ -146,11 +146,12 @@ class Output(models.Model):
 
     `text` is None where nothing was produced, or it was removed; `error` then says why. `is_json`
     tells a stored JSON value from plain text. Bulk rows carry no database constraint on `case`:
-    removing a failed import would otherwise search this table once per case.
+    removing a failed import would otherwise search this table once per case. Nor on `output_set`,
+    which the database would look up for each row: whoever stores rows locks the set.
     """
 
     output_set = models.ForeignKey(
-        OutputSet, models.CASCADE, related_name="outputs", db_index=False
+        OutputSet, models.CASCADE, related_name="outputs", db_index=False, db_constraint=False
     )
     case = models.ForeignKey(
         Case, models.CASCADE, related_name="outputs", db_index=False, db_constraint=False

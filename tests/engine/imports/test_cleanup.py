@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
-from django.db import DatabaseError
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from scoring.engine import imports
+from scoring.engine.drafts.case_copy import store_copies
+from scoring.engine.imports import cleanup
+from scoring.engine.imports.case_writer import CaseWriter, insert_outputs
 from scoring.engine.imports.cleanup import LOADING_JOBS
+from scoring.engine.imports.report import ImportReport
 from scoring.engine.jobs import lease
 from scoring.models import (
     Case,
@@ -27,6 +36,8 @@ from scoring.models import (
     UploadState,
     VersionState,
 )
+from scoring.models.locks import lock_row
+from tests.support.concurrency import SECONDS, call_all_at_once
 from tests.support.fixtures.uploads import Put, assert_nothing_is_left, load_unchecked, many
 
 
@@ -142,3 +153,54 @@ def test_a_version_that_was_removed_meanwhile_is_not_published(
         removed.publish(content_hash="", case_count=12_000)
     assert Dataset.objects.get(pk=version.dataset_id).latest == version
     assert DatasetVersion.with_loading.count() == 1
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        lambda version, _: CaseWriter(ImportReport(), version).take([]),
+        lambda version, _: store_copies(version, [("k", '"a"', None, "[]", "{}", "[]")]),
+        lambda _, output_set: insert_outputs([], {"output": output_set}, {}),
+    ],
+)
+def test_nothing_is_stored_into_what_was_removed_meanwhile(
+    team: Team, store: Callable[[DatasetVersion, OutputSet], object]
+) -> None:
+    version = left_over(team)
+    output_set = version.output_sets.get()
+    imports.remove_abandoned()
+    with pytest.raises(ObjectDoesNotExist):
+        store(version, output_set)
+    assert not Case.objects.exists()
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_removal_waits_for_rows_under_way_and_takes_them_along(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite two transactions are never under way at once."""
+    version = left_over(team)
+    is_stored, is_removed = Event(), Event()
+    delete = cleanup._delete_with_late_rows
+
+    def store() -> None:
+        with transaction.atomic():
+            lock_row(version, "state")
+            Case.objects.create(version=version, position=2, key="2", input_json='"b"')
+            is_stored.set()
+            is_removed.wait(SECONDS)
+
+    def delete_and_tell(parents: QuerySet[Any]) -> None:
+        delete(parents)
+        if parents.model is DatasetVersion:
+            is_removed.set()
+
+    def remove() -> None:
+        is_stored.wait(SECONDS)
+        imports.remove_abandoned()
+
+    monkeypatch.setattr(cleanup, "_delete_with_late_rows", delete_and_tell)
+    call_all_at_once([store, remove])
+    assert not Case.objects.exists()
+    assert not DatasetVersion.with_loading.exists()
