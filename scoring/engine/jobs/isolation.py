@@ -11,6 +11,7 @@ from django.db import InterfaceError, OperationalError
 from scoring.core.database_lock import is_locked
 from scoring.core.disk_full import is_disk_full
 from scoring.core.lost_connection import is_lost
+from scoring.core.refused_statement import is_refused
 
 log = logging.getLogger(__name__)
 
@@ -20,10 +21,10 @@ Row = TypeVar("Row")
 def is_unwritable(fault: BaseException) -> bool:
     """Whether the database cannot be used at present, whatever the object: try again later.
 
-    What SQLite says of a statement itself, such as a sum that overflows, is the object's fault.
+    What is the fault of a statement is the object's.
     """
     if isinstance(fault, OperationalError | InterfaceError):
-        return getattr(fault.__cause__, "sqlite_errorname", "") != "SQLITE_ERROR"
+        return not is_refused(fault)
     return is_locked(fault) or is_disk_full(fault) or is_lost(fault)
 
 

@@ -16,6 +16,8 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
+from scoring.core.refused_statement import is_refused
+
 ROOT: Final = str(Path(__file__).resolve().parents[3])
 PRELOAD: Final = "scoring.engine.worker.preload"
 
@@ -145,11 +147,20 @@ def _begin(database: dict[str, Any]) -> None:
 
 
 def _call(function: Callable[..., Any], *args: Any) -> Any:
-    """Call it with a connection that works: the server may have ended the last one's."""
-    from django.db import close_old_connections
+    """Call it with a connection that works: the server may have ended the last one's.
+
+    What a database would never do comes back as no OperationalError: the cause that tells it from a
+    database out of reach is lost between processes.
+    """
+    from django.db import DatabaseError, OperationalError, close_old_connections
 
     close_old_connections()
-    return function(*args)
+    try:
+        return function(*args)
+    except OperationalError as fault:
+        if is_refused(fault):
+            raise DatabaseError(str(fault)) from None
+        raise
 
 
 def _end_with_parent() -> None:

@@ -7,7 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from django.db import DatabaseError, connection
 
+from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.processes.process_pool import InlineExecutor, ProcessPool
 from tests.support.paths import ROOT
 
@@ -75,3 +77,19 @@ def is_running(pid: str) -> bool:
 def test_inline_a_future_carries_the_result_or_the_fault() -> None:
     assert InlineExecutor().submit(abs, -1).result() == 1
     assert isinstance(InlineExecutor().submit(int, "x").exception(), ValueError)
+
+
+def ask_for_too_many_columns() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(['1'] * 2_500)}")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_statement_that_no_database_would_do_is_told_from_one_out_of_reach() -> None:
+    """Also by what comes back from another process, or it would be tried for ever."""
+    with pytest.raises(DatabaseError) as here:
+        ask_for_too_many_columns()
+    with ProcessPool(1) as pool, pytest.raises(DatabaseError) as there:
+        pool.submit(ask_for_too_many_columns).result()
+    assert not is_unwritable(here.value)
+    assert not is_unwritable(there.value)
