@@ -188,6 +188,7 @@ def _write(row: ModelCall) -> None:
 
 def _write_all(rows: Sequence[ModelCall], own: ModelCall) -> None:
     """Raises for what is wrong with the database or with `own`; others raise for themselves."""
+    rows = [row for row in rows if not _is_written(row)]
     ordered = sorted(rows, key=lambda row: row.cache_key or "")  # no deadlock between two of them
     try:
         with transaction.atomic():
@@ -203,6 +204,15 @@ def _write_all(rows: Sequence[ModelCall], own: ModelCall) -> None:
             else:
                 with suppress(IntegrityError):
                     _write_alone(row)
+
+
+def _is_written(row: ModelCall) -> bool:
+    """Whether an earlier try has written it, though the connection was lost at its COMMIT."""
+    if row.created_at is None:  # it was never tried
+        return False
+    same = ModelCall.objects.filter(team=row.team, created_at=row.created_at, model=row.model)
+    row.pk = same.values_list("pk", flat=True).first()
+    return row.pk is not None
 
 
 def _write_alone(row: ModelCall) -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import wait
+from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, OperationalError
+from django.db import IntegrityError, OperationalError, transaction
 
 from scoring.core.services import Message, Question, Reply
 from scoring.engine.processes.thread_pool import ThreadPool
@@ -96,6 +99,28 @@ class TestKeeping:
     ) -> None:
         StoredReplies(team, purpose=given).keep("k", QUESTION, REPLY)
         assert ModelCall.objects.get().purpose == purpose
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("key", ["k", None])
+def test_a_reply_whose_commit_was_lost_is_in_the_ledger_once(
+    team: Team, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    """Nobody knows then whether it was stored."""
+    tries: list[bool] = []
+
+    @contextmanager
+    def commit_and_lose() -> Iterator[None]:
+        with transaction.atomic():
+            yield
+        tries.append(bool(tries))
+        if not tries[-1]:
+            raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(reply_store, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(reply_store, "transaction", SimpleNamespace(atomic=commit_and_lose))
+    ref = StoredReplies(team).keep(key, QUESTION, REPLY)
+    assert ref == str(ModelCall.objects.get().pk)
 
 
 def test_replies_are_written_in_the_order_of_their_keys(team: Team) -> None:
