@@ -41,6 +41,13 @@ FOR_TESTS: Final = {
     # Plans do not depend on what a background process has counted meanwhile.
     "autovacuum_analyze_threshold": "2000000000",
 }
+#: A server that a standby follows, which has all that was committed.
+FOLLOWED: Final = {
+    **FOR_TESTS,
+    "wal_level": "replica",
+    "max_wal_senders": "4",
+    "synchronous_commit": "on",
+}
 PR_SET_PDEATHSIG: Final = 1
 _libc = ctypes.CDLL(None)
 
@@ -54,19 +61,32 @@ def find_programs() -> Path | None:
 
 
 class Server:
-    """A running server with a role that may do everything, whose names sort as a dictionary's."""
+    """A running server with a role that may do everything, whose names sort as a dictionary's.
 
-    def __init__(self, programs: Path, settings: Mapping[str, str] = FOR_TESTS) -> None:
+    One that `follows` another has all that the other one has, and is read-only until it takes over.
+    """
+
+    def __init__(
+        self,
+        programs: Path,
+        settings: Mapping[str, str] = FOR_TESTS,
+        follows: Server | None = None,
+    ) -> None:
         self._programs = programs
         self._settings = {**SETTINGS, **settings}
         self._folder = Path(tempfile.mkdtemp(prefix="evalsite-postgresql-"))
-        self._password = secrets.token_urlsafe(16)
+        self._password = follows._password if follows else secrets.token_urlsafe(16)
         self._process: subprocess.Popen[bytes] | None = None
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         atexit.register(self.end)
-        self._set_up()
+        if follows:
+            self._copy(follows)
+        else:
+            self._set_up()
         self.start()
+        if follows:
+            follows._wait_for_standby()
 
     def url(self, database: str) -> str:
         """What `DATABASE_URL` says of a database here."""
@@ -123,6 +143,34 @@ class Server:
             **self._identity(),
         )
         given.unlink()
+
+    def take_over(self) -> None:
+        """Stop following, and be written to."""
+        with self.cursor() as cursor:
+            cursor.execute("SELECT pg_promote()")
+
+    def _copy(self, other: Server) -> None:
+        if identity := self._identity():
+            shutil.chown(self._folder, identity["user"], identity["group"])
+        backup = [self._programs / "pg_basebackup", "-D", self._folder / "data", "-R", "-c", "fast"]
+        subprocess.run(
+            [*backup, "--no-sync", "-d", other.url("postgres")],
+            check=True,
+            cwd=self._folder,
+            **self._identity(),
+        )
+
+    def _wait_for_standby(self) -> None:
+        """From here on every commit waits for the one that follows."""
+        with self.cursor() as cursor:
+            cursor.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            cursor.execute("SELECT pg_reload_conf()")
+
+            def is_followed() -> bool:
+                cursor.execute("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+                return cursor.fetchone() is not None
+
+            wait_until(is_followed)
 
     def _answers(self) -> bool:
         assert self._process

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from random import Random
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from django.conf import settings as site_settings
@@ -46,7 +46,7 @@ from tests.support.fixtures.sites import Site
 from tests.support.fixtures.uploads import Put, put, spooled
 from tests.support.outages import NOTICED, end_connections, end_own_connection, outage
 from tests.support.paths import ROOT
-from tests.support.postgresql_server import Server, find_programs
+from tests.support.postgresql_server import FOLLOWED, Server, find_programs
 from tests.support.thoroughness import IS_THOROUGH, KILLS
 from tests.support.visitor import Visitor
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
@@ -62,6 +62,7 @@ ANSWERS = ["yes", "yes!", "no", "YES", "perhaps", None]
 
 ScoredAgain = Callable[[Run], Run]
 Interruption = Callable[[], AbstractContextManager[None]]
+FailOver = Callable[[], None]
 
 
 @pytest.fixture
@@ -194,6 +195,39 @@ def interruption(
     server.end()
 
 
+@pytest.fixture
+def fail_over(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[FailOver]:
+    """Lets a server die and its standby take over; the site and this test know of both."""
+    programs = find_programs()
+    assert programs
+    first = Server(programs, FOLLOWED)
+    standby = Server(programs, FOLLOWED, follows=first)
+    url, servers = urlsplit(first.url("postgres")), (first, standby)
+    hosts = ",".join([str(url.hostname)] * len(servers))
+    ports = ",".join(str(server.port) for server in servers)
+    both = {"host": hosts, "port": ports, "target_session_attrs": "read-write"}
+    where = f"{url.username}:{url.password}@"
+    monkeypatch.setenv("DATABASE_URL", f"postgresql://{where}/postgres?{urlencode(both)}")
+    monkeypatch.setenv("EVALSITE_SECRET_KEY", site_settings.SECRET_KEY)
+    monkeypatch.setenv("EVALSITE_ENCRYPTION_KEY", site_settings.SECRET_KEY[::-1])
+    subprocess.run([sys.executable, ROOT / "manage.py", "migrate", "--verbosity", "0"], check=True)
+    connection.close()
+    options = {**connection.settings_dict["OPTIONS"], **both}
+    own = {"NAME": "postgres", "HOST": "", "PORT": "", "PASSWORD": url.password, "OPTIONS": options}
+    for key, value in own.items():
+        monkeypatch.setitem(connection.settings_dict, key, value)
+
+    def change() -> None:
+        connection.close()
+        first.stop(signal.SIGQUIT)
+        standby.take_over()
+
+    yield change
+    connection.close()
+    for server in servers:
+        server.end()
+
+
 @contextmanager
 def restarted(server: Server, chance: Random) -> Iterator[None]:
     """In order, or as after a crash."""
@@ -238,6 +272,33 @@ def test_outages_leave_the_same_rows_as_an_undisturbed_site(
     keys = Case.objects.filter(version__dataset__name="Uploaded").values_list("key", flat=True)
     assert sorted(keys) == sorted(f"k{n}" for n in range(ROWS))
     assert Worker.objects.count() == 1  # it was never replaced
+    assert "Traceback" not in site.log
+
+
+@pytest.mark.long("a server of the database dies under a site, and its standby takes over")
+def test_a_run_goes_on_where_a_standby_takes_over(
+    fail_over: FailOver,
+    site: Site,
+    port: int,
+    begun: Run,
+    alice: User,
+    scored_again: ScoredAgain,
+) -> None:
+    site.start("start", "--port", str(port))
+    visitor = Visitor(port, alice, [reverse("team_home", args=["support"]), "/healthz"])
+    wait_until(lambda: visitor.get("/healthz") == 200)
+    with visitor.browsing():
+        wait_until(lambda: done_shards(begun) > 10)
+        assert not is_finished(begun)
+        fail_over()
+        wait_until(lambda: visitor.get("/healthz") == 200)
+        wait_until(lambda: is_finished(begun), LONG_SECONDS)
+    assert NOTICED in site.log
+    assert set(visitor.seen) <= {200, 503}
+    calm = scored_again(begun)
+    wait_until(lambda: is_finished(calm), LONG_SECONDS)
+    assert rows_of(begun) == rows_of(calm)
+    assert verdicts_of(begun) == verdicts_of(calm)
     assert "Traceback" not in site.log
 
 
