@@ -127,7 +127,7 @@ class Pairs:
         sql = (
             "SELECT b.output_id, c.output_id, c.position, c.trial, "  # noqa: S608
             f"{self._verdict('b')}, {self._verdict('c')} "
-            f"FROM {self._joined('c')} AND (c.position, c.trial) > (%(position)s, %(trial)s) "
+            f"FROM {self._joined('c')}{self._is_beyond('c', '>')} "
             f"ORDER BY c.position, c.trial LIMIT {CHUNK}"
         )
         cursor = {"position": -1, "trial": 0}
@@ -249,7 +249,7 @@ class Pairs:
             condition, values = condition + in_range, values | bounds
         sign, order = ("<", "DESC") if window.is_backwards else (">", "ASC")
         if window.cursor is not None:
-            condition += f" AND ({position}, {shown}.trial) {sign} (%(position)s, %(trial)s)"
+            condition += self._is_beyond(shown, sign, is_paired=kind not in UNPAIRED_KINDS)
             values |= window.cursor._asdict()
         end = f" ORDER BY {position} {order}, {shown}.trial {order} LIMIT {window.limit}"
         return self._run(f"{rows}{condition}{end}", values)
@@ -285,6 +285,16 @@ class Pairs:
         if filters.scorer or before is None or after is None:
             return "c"
         return "b" if before < after else "c"
+
+    def _is_beyond(self, shown: Side, sign: str, *, is_paired: bool = True) -> str:
+        """The condition that a row stands beyond a place, and of the table that follows the row at
+        the same position, too: PostgreSQL may merge the two, from the first row on otherwise.
+        """
+        condition = f" AND ({shown}.position, {shown}.trial) {sign} (%(position)s, %(trial)s)"
+        if not is_paired:
+            return condition
+        beside = _OTHER[shown] if self.is_same_version else f"{shown}k"
+        return f"{condition} AND {beside}.position {sign}= %(position)s"
 
     def _of_kind(self, kind: PairKind, scorer: str = "", lead: Side = "c") -> str:
         if kind == PairKind.EDITED:
