@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
 
 from evalsite import env
+from scoring.models import Team
 from tests.support.paths import ROOT
 
 
@@ -278,3 +280,14 @@ def test_one_machine_keeps_its_secrets_in_files(tmp_path: Path) -> None:
     shown = settings_of(tmp_path, "s.SECRET_KEY != ''", DATABASE_URL="postgresql:///evals")
     assert shown == "True"
     assert {path.name for path in tmp_path.glob("*_key")} == {"secret_key", "encryption_key"}
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_what_is_asked_often_is_planned_once() -> None:
+    prepared = "SELECT COUNT(*) FROM pg_prepared_statements WHERE statement LIKE %s"
+    for number in range(6):
+        Team.objects.filter(slug=str(number)).exists()
+    with connection.cursor() as cursor:
+        cursor.execute(prepared, ['SELECT%"scoring_team"%'])
+        assert cursor.fetchone() == (1,)
