@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db import connection
 
 from scoring.models import Case, Output, Run, User
 from scoring.models.bulk import bulk_insert
@@ -15,8 +17,10 @@ from scoring.models.case_list.selection import MAX_POSITIONS
 from scoring.models.case_list.table import CaseTable
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairFilters, PairKind
+from scoring.models.runs.run import text_condition
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.django_db
 
@@ -123,3 +127,23 @@ def test_texts_are_the_same_but_for_the_case_of_ascii_letters(
 ) -> None:
     User.objects.create_user("Jörg@x.org")
     assert User.objects.filter(email__same=text).exists() == is_same
+
+
+@pytest.fixture
+def trigrams(db: None) -> None:
+    (statements,) = re.findall(
+        r"```sql\n(.*?)```", (ROOT / "docs/postgresql.md").read_text(), re.DOTALL
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statements.replace("CONCURRENTLY ", ""))
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
+
+
+@pytest.mark.postgresql
+def test_searches_take_the_indexes_that_the_documentation_names(trigrams: None, run: Run) -> None:
+    found = Case.objects.matching("über"), Output.objects.filter(text_condition("über"))
+    for rows, index in zip(found, ("case_trigrams", "output_trigrams"), strict=True):
+        plan = rows.explain()
+        assert index in plan
+        assert "Seq Scan" not in plan
+    assert [rows.count() for rows in found] == [1, 1]
