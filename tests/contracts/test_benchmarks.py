@@ -27,7 +27,7 @@ SMALLEST: Final = {
     "import_rows.py": "--sizes 200 --characters 50 --rounds 1",
     "judge.py": "--calls 20 --concurrency 4 --latency 1 --rounds 1",
     "judged_run.py": "",
-    "on_postgresql.py": "score_and_store.py --sizes 200 --characters 50 --rounds 1",
+    "on_postgresql.py": "plans.py --size 300",
     "pages.py": "--size 300 --rounds 1",
     "report.py": "--size 300 --rounds 1",
     "run_cost.py": "--sizes 20 --characters 50 --rounds 1",
@@ -40,6 +40,7 @@ SMALLEST: Final = {
 }
 OTHERS: Final = {
     *("bare_view.py", "prototype.py", "rounds.py"),  # parts of the others
+    "plans.py",  # which the one for PostgreSQL runs
     *("limits.py", "tenants.py"),  # whose exit tells whether this machine is quick and quiet
     "fuzz_files.py",  # needs a package of its own, and looks for faults as long as one likes
 }
