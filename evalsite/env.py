@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 #: The variable that gives a secret, by the file in the data folder that keeps it otherwise.
 SECRETS: Final = {"secret_key": "EVALSITE_SECRET_KEY", "encryption_key": "EVALSITE_ENCRYPTION_KEY"}
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-#: How PostgreSQL is reached: a server that vanished is noticed within half a minute, and what is
-#: asked again and again is planned once, which takes half as long as most pages' answers.
+#: How PostgreSQL is reached: a server that vanished is noticed within half a minute, and what a
+#: connection is asked for the sixth time is prepared, since planning it takes longer than doing it.
 CONNECTIONS: Final[Mapping[str, Any]] = {
     "application_name": "evalsite",
     "server_side_binding": True,
