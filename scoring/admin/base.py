@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Final, cast
 
 from django.contrib import admin
 from django.contrib.admin.utils import get_fields_from_path
-from django.db import models, transaction
+from django.db import connection, models, transaction
 from django.http import HttpRequest
 
 from scoring import models as rows
+from scoring.models.locks import lock_row
 
 _SECRET: Final = frozenset({"password", "digest"})
 
@@ -40,6 +41,13 @@ class AuditedAdmin(FoldedSearch):
     """Records every addition, change and deletion, with old and new values."""
 
     deleted_along: ClassVar[Sequence[type[models.Model]]] = ()
+
+    def get_object(self, request: HttpRequest, *args: Any) -> Any:
+        """Locked where it is about to change, so that the old values are those it replaces."""
+        obj = super().get_object(request, *args)
+        if obj is not None and request.method == "POST" and connection.in_atomic_block:
+            lock_row(obj)
+        return obj
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         changed = [name for name in form.changed_data if "password" not in name]

@@ -22,6 +22,7 @@ from scoring.models import (
 )
 from tests.admin.conftest import change_url
 from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
+from tests.support.concurrency import locked_tables
 from tests.support.run_states import queued_run
 from tests.support.undone import undone
 
@@ -111,6 +112,14 @@ def test_a_changed_team_is_audited_with_old_and_new(admin: Client, team: Team) -
     assert admin.post(change_url(team), form | members).status_code == 302
     audited = AuditEntry.objects.get(action="team.changed")
     assert (audited.old, audited.new) == ({"name": "Support"}, {"name": "Helpdesk"})
+
+
+def test_the_old_values_are_of_a_locked_row(
+    admin: Client, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = {f"members-{name}": "0" for name in ("TOTAL_FORMS", "INITIAL_FORMS")}
+    form = {"name": "Helpdesk", "slug": "support"} | members
+    assert "scoring_team" in locked_tables(monkeypatch, lambda: admin.post(change_url(team), form))
 
 
 def test_a_person_can_be_added(admin: Client) -> None:
