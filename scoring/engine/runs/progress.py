@@ -106,17 +106,22 @@ def find_worker_problem() -> str:
 
 def is_worker_alive() -> bool:
     """Whether a worker of this site is alive."""
-    return bool(live_workers())
+    return bool(_live_workers())
 
 
-def live_workers() -> list[str]:
+def has_other_workers() -> bool:
+    """Whether a worker of this site besides this process is alive."""
+    return bool(_live_workers() - {lease.own_name()})
+
+
+def _live_workers() -> set[str]:
     """The names of workers seen lately whose process, where known, has not ended.
 
     By the database's clock. Who was seen in the future was seen before a clock was set back.
     """
     reach = timedelta(seconds=ALIVE_SECONDS)
     workers = Worker.objects.filter(seen_at__gt=Now() - reach, seen_at__lt=Now() + reach)
-    return [worker.name for worker in workers if not lease.is_dead(worker.name)]
+    return {worker.name for worker in workers if not lease.is_dead(worker.name)}
 
 
 def _count_outputs(runs: Sequence[Run]) -> QuerySet[Attempt]:

@@ -17,7 +17,7 @@ from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.outputs import generation
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.runs import follow_up, notifications, planning
-from scoring.engine.runs.progress import live_workers
+from scoring.engine.runs.progress import has_other_workers
 from scoring.engine.runs.requirements import run_needs_services
 from scoring.engine.runs.summaries import summarize_run
 from scoring.engine.services.team_services import open_run_services
@@ -79,7 +79,7 @@ class RunDispatcher:
         for run in ready.exclude(pk__in=[*mine, *left]).order_by("pk"):
             self._guard(run, partial(self.take, run))
             is_busy = any(scheduler.is_busy for scheduler in self._schedulers)
-            if is_busy and set(live_workers()) - {lease.own_name()}:
+            if is_busy and has_other_workers():
                 return
 
     def step(self, timeout: float) -> None:

@@ -13,6 +13,7 @@ from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.jobs.tasks import LeasedTasks, submit
 from scoring.engine.processes.process_pool import Executor
+from scoring.engine.runs.progress import has_other_workers
 from scoring.models import Upload, UploadState
 from scoring.models.job import MAX_TRIES
 
@@ -22,7 +23,10 @@ CLEANUP_SECONDS: Final = 60
 
 
 class UploadRunner:
-    """`clean` is a module-level function that runs about once a minute while no upload is read."""
+    """`clean` is a module-level function that runs about once a minute while no upload is read.
+
+    A file that came in where another worker runs, into a folder of its own, is read by that one.
+    """
 
     def __init__(self, pool: Executor, clean: Callable[[], None]) -> None:
         self._pool, self._clean = pool, clean
@@ -64,11 +68,12 @@ class UploadRunner:
             self._pool.restart()
 
     def _start_next(self) -> None:
-        from scoring.engine.imports.upload_storage import EXTERNAL
+        from scoring.engine.imports.upload_storage import EXTERNAL, upload_path
 
         waiting = Upload.objects.filter(state__in=(UploadState.CHECKING, UploadState.LOADING))
         for upload in waiting.exclude(stored_name__endswith=EXTERNAL).order_by("pk"):
-            if lease.acquire(upload):
+            is_here = upload_path(upload).exists()
+            if (is_here or not has_other_workers()) and lease.acquire(upload):
                 self._tasks.start(upload, process_upload, upload.pk)
                 return
         if time.monotonic() > self._clean_at:

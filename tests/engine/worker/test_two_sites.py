@@ -10,18 +10,23 @@ from django.conf import settings as site_settings
 from django.db import transaction
 from django.urls import reverse
 
+from scoring.engine import imports
 from scoring.engine.runs import planning
 from scoring.models import CaseVerdict, Run, Score, Shard, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
 from tests.support.fixtures.sites import Site, free_port
+from tests.support.fixtures.uploads import Put, is_imported, put, spooled
 from tests.support.thoroughness import IS_THOROUGH
 from tests.support.visitor import Visitor
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
+__all__ = ["put", "spooled"]
+
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 RUNS, OUTPUTS = (8, 20_000) if IS_THOROUGH else (6, 600)
+ROWS = b"id,input\n1,a\n2,b\n"
 ANSWERS = ["yes", "yes!", "no", "YES", "perhaps", None]
 
 
@@ -42,10 +47,13 @@ def test_two_sites_share_the_runs(
     make_run: MakeRun,
     make_outputs: MakeOutputs,
     make_scorer: MakeScorer,
+    put: Put,
     alice: User,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each run is scored once, and as by one worker; a session holds on both."""
+    """Each run is scored once, and as by one worker; a session holds on both. A file is read where
+    it came in.
+    """
     monkeypatch.setattr(planning, "SHARD_OUTPUTS", OUTPUTS // 20)
     scorers = [make_scorer("exact_match"), make_scorer("levenshtein"), make_scorer("includes")]
     texts = [ANSWERS[number % 6] for number in range(OUTPUTS)]
@@ -66,6 +74,8 @@ def test_two_sites_share_the_runs(
             ]
             for run in runs:
                 planning.plan_attempt(run)
+        uploads = [put(ROWS, dataset_name=name) for name in map(str, range(RUNS))]
+        assert all(imports.request_check(upload) for upload in uploads)
         owners: set[str] = set()
 
         def are_finished() -> bool:
@@ -73,6 +83,8 @@ def test_two_sites_share_the_runs(
             return not Run.objects.unfinished().exists()
 
         wait_until(are_finished, 10 * DEADLINE_SECONDS)
+        for upload in uploads:
+            wait_until(lambda: is_imported(upload))  # noqa: B023  called within this round
     assert len(owners - {""}) == 2  # each worker took some
     assert all(set(visitor.seen) == {200} for visitor in visitors)
     assert len({tuple(rows_of(run)) for run in runs}) == 1

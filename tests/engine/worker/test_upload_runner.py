@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.db.models.functions import Now
 
 from scoring.engine import imports
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.worker.upload_runner import UploadRunner
-from scoring.models import Upload, UploadState
+from scoring.models import Upload, UploadState, Worker
 from scoring.models.job import MAX_TRIES
 from tests.support.fixtures.uploads import Put, assert_nothing_is_left, put, spooled
 
@@ -74,6 +75,19 @@ def test_nothing_is_cleaned_while_the_site_starts(monkeypatch: pytest.MonkeyPatc
         runner.step()
         now[0] += 1.0
     assert cleaned == [1_061.0, 1_122.0, 1_183.0]
+
+
+def test_a_file_that_came_in_elsewhere_is_left_to_the_worker_there(
+    waiting: Upload, spooled: Path
+) -> None:
+    for file in spooled.iterdir():
+        file.unlink()
+    Worker.objects.create(name="elsewhere:1", started_at=Now(), seen_at=Now())
+    left = work_through(Dying(), waiting)
+    assert (left.state, left.lease_owner, left.problems) == (UploadState.CHECKING, "", [])
+    Worker.objects.all().delete()
+    (problem,) = work_through(Dying(), waiting).problems
+    assert problem["code"] == "file_gone"
 
 
 def test_a_process_that_died_idle_costs_nothing(waiting: Upload) -> None:
