@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pages import made, pages, signed_in
-from rounds import print_head, print_machine, print_row
+from rounds import new_site, print_head, print_machine, print_row
 
 LARGE = ("scoring_case", "scoring_caseverdict", "scoring_output", "scoring_score")
 
@@ -38,15 +37,8 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1_000_000)
     parser.add_argument("--only", default="", help="a part of the names of the pages to explain")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["EVALSITE_DATA_DIR"] = folder
-        os.environ["EVALSITE_ALLOWED_HOSTS"] = "testserver"
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
+    os.environ["EVALSITE_ALLOWED_HOSTS"] = "testserver"
+    with new_site():
         explain_pages(arguments.size, arguments.only)
 
 

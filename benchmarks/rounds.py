@@ -133,7 +133,7 @@ def print_machine() -> None:
 
 @contextmanager
 def new_site() -> Iterator[Path]:
-    """A site on a fresh SQLite file in a folder of its own, set up in this process."""
+    """A site with a folder of its own, on a fresh SQLite file unless DATABASE_URL names another."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EVALSITE_DATA_DIR"] = folder
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
