@@ -8,6 +8,7 @@ time. What is about SQLite's file, its plans or its statements is marked `sqlite
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
@@ -15,21 +16,39 @@ import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
 URL = "DATABASE_URL"
-#: Who may do what, and what the demo tells: each sends the statements of many other tests.
+#: Who may do what, reports, and what the demo tells: each sends the statements of many other tests.
 REPEATS = (
+    "tests/contracts/test_audited.py",
     "tests/contracts/test_audited_accounts.py",
     "tests/contracts/test_blind.py",
     "tests/contracts/test_doors.py",
+    "tests/contracts/test_drift.py",
     "tests/contracts/test_llmbar.py",
     "tests/contracts/test_scopes.py",
     "tests/contracts/test_tenants.py",
-    "tests/engine/demo/test_decisions.py",
-    "tests/engine/demo/test_reviews.py",
-    "tests/engine/demo/test_stored_replies.py",
+    "tests/contracts/test_threshold_previews.py",
+    "tests/contracts/test_thresholds.py",
+    "tests/engine/demo/",
+    "tests/engine/reports/",
     "tests/pages/account/",
 )
-#: Of these every other test: a page asks what the engine asks, and several tests look at it.
+#: Of these every third test: a page asks what the engine asks, and several tests look at it.
 PAGES = "tests/pages/"
+#: Of one test with parameters here the first two: the others are about what is computed of rows.
+COMPUTED = (
+    "tests/api/",
+    "tests/engine/alerts/",
+    "tests/engine/calibration/",
+    "tests/engine/compare/",
+    "tests/engine/drift/",
+    "tests/engine/judges/",
+    "tests/engine/review/",
+    "tests/engine/signoff/",
+    "tests/engine/thresholds/",
+    "tests/engine/tryout/",
+    "tests/management/",
+)
+FEW = 2
 TOUCHING_ROWS = {"db", "transactional_db", "fresh_site"}
 
 
@@ -70,10 +89,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def without_repeats(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """The tests that are not among REPEATS, and every other one of PAGES."""
+    """The tests that are not among REPEATS, every third of PAGES and a FEW of each in COMPUTED."""
     left = [item for item in items if not item.nodeid.startswith(REPEATS)]
     pages = [item for item in left if item.nodeid.startswith(PAGES)]
-    left_out = set(pages[1::2])
+    left_out = set(pages) - set(pages[::3])
+    kept: Counter[str] = Counter()
+    for item in left:
+        if item.nodeid.startswith(COMPUTED):
+            name = item.nodeid.partition("[")[0]
+            kept[name] += 1
+            if kept[name] > FEW:
+                left_out.add(item)
     return [item for item in left if item not in left_out]
 
 
