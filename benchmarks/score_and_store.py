@@ -1,7 +1,10 @@
 """Cases scored by three deterministic scorers and stored, per second, on a fresh SQLite file.
 
     python benchmarks/score_and_store.py [--sizes 1000 10000 100000] [--million] [--rounds 3]
-                                         [--characters 100 300]
+                                         [--characters 100 300] [--celery]
+
+With `--celery`, on PostgreSQL by `on_postgresql.py`, each round of the worker's own processes is
+followed by one of as many behind a broker of the benchmark's own, RabbitMQ.
 
 Timed: making, planning, scoring, storing and summarising a run whose outputs are already stored,
 by a worker whose processes have started, as on a site. Medians of the rounds, the quickest in
@@ -14,10 +17,13 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from rounds import (
+    Round,
     cpu_cell,
     make_suite,
     measure,
@@ -31,11 +37,16 @@ from rounds import (
 )
 from whole_path import peak_megabytes, score
 
+from tests.support.broker_server import RabbitMQ
+
 CHUNK = 5_000
 
 
 def main() -> None:
     arguments = parse()
+    os.environ["EVALSITE_WORKER_PROCESSES"] = str(arguments.processes)
+    if arguments.celery:
+        os.environ["CELERY_BROKER_URL"] = RabbitMQ().url
     with new_site():
         measure_all(arguments)
         print_machine()
@@ -48,6 +59,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--characters", type=int, nargs="+", default=[100, 300])
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--celery", action="store_true", help="beside them as many behind a broker")
     parser.add_argument("--shard", type=int, default=None, help="outputs per shard")
     return parser.parse_args()
 
@@ -58,24 +70,33 @@ def measure_all(arguments: argparse.Namespace) -> None:
 
     if arguments.shard:
         planning.SHARD_OUTPUTS = arguments.shard
-    print_head("characters", "cases", "cases/s", "CPU µs a case", "peak RSS per process, MB",
-               "other programs")  # fmt: skip
+    print_head("processes", "characters", "cases", "cases/s", "CPU µs a case",
+               "peak RSS per process, MB", "other programs")  # fmt: skip
     suite = make_suite()
-    with ProcessPool(arguments.processes) as pool:
-        score(make_outputs(2 * CHUNK, 100), suite, pool)  # starts the processes
+    with ExitStack() as stack:
+        pools = {"its own": stack.enter_context(ProcessPool(arguments.processes))}
+        if arguments.celery:
+            from scoring.engine.worker.celery_pool import CeleryPool
+
+            pools["Celery's"] = stack.enter_context(CeleryPool())
+        for pool in pools.values():
+            score(make_outputs(2 * CHUNK, 100), suite, pool)  # starts the processes
         for characters in arguments.characters:
             for size in arguments.sizes + [1_000_000] * arguments.million:
-                measure_size(size, characters, suite, pool, arguments.rounds)
+                measure_size(size, characters, suite, pools, arguments.rounds)
 
 
-def measure_size(size: int, characters: int, suite: Any, pool: Any, count: int) -> None:
-    rounds = []
+def measure_size(size: int, characters: int, suite: Any, pools: dict[str, Any], count: int) -> None:
+    rounds: dict[str, list[Round]] = {name: [] for name in pools}
     for _ in range(1 if size > 100_000 else count):
-        outputs = make_outputs(size, characters)
-        rounds.append(measure(lambda outputs=outputs: score(outputs, suite, pool)))
-    peaks = ", ".join(f"{peak:.0f}" for peak in peak_megabytes(pool))
-    cells = rate_cell(size, rounds), cpu_cell(size, rounds), peaks, others_cell(rounds)
-    print_row(characters, f"{size:,}", *cells)
+        for name, pool in pools.items():
+            outputs = make_outputs(size, characters)
+            rounds[name].append(measure(partial(score, outputs, suite, pool)))
+    for name, pool in pools.items():
+        mine, is_own = rounds[name], name == "its own"
+        peaks = ", ".join(f"{peak:.0f}" for peak in peak_megabytes(pool)) if is_own else ""
+        cells = rate_cell(size, mine), cpu_cell(size, mine), peaks, others_cell(mine)
+        print_row(name, characters, f"{size:,}", *cells)
 
 
 def make_outputs(size: int, characters: int = 100) -> Any:

@@ -35,6 +35,8 @@ CONNECTIONS: Final[Mapping[str, Any]] = {
     "tcp_user_timeout": 25_000,
 }
 
+BROKERS: Final = ("amqp://", "amqps://", "redis://", "rediss://")
+
 Proxies = int | tuple[IPv4Network | IPv6Network, ...]
 
 
@@ -219,6 +221,22 @@ def read_database(name: str) -> dict[str, Any] | None:
     return database
 
 
+def read_broker(name: str) -> str:
+    """The URL of the broker that hands shards to workers; empty where there is none."""
+    url = read_line(name)
+    if not url:
+        return ""
+    if not url.startswith(BROKERS):
+        schemes = " or ".join(BROKERS)
+        raise ImproperlyConfigured(f"{name} begins with {schemes}")
+    packages = ["celery", "redis"] if "redis" in url.partition(":")[0] else ["celery"]
+    if any(find_spec(package) is None for package in packages):
+        raise ImproperlyConfigured(
+            f"{name} needs more packages: install those of requirements-celery.txt"
+        )
+    return url
+
+
 def is_shared(database: Mapping[str, Any]) -> bool:
     """Whether it is on another machine than this, and others may well use it, too."""
     host = database["OPTIONS"].get("host") or database["HOST"]
@@ -256,6 +274,7 @@ def read_folder(name: str, default: Path) -> Path:
 DATA_DIR = read_folder("EVALSITE_DATA_DIR", ROOT / "var")
 DEBUG = read_flag("EVALSITE_DEBUG", False)
 DATABASE = read_database("DATABASE_URL")
+BROKER_URL = read_broker("CELERY_BROKER_URL")
 SECRET_KEY, ENCRYPTION_KEY = map(read_secret, SECRETS)
 KEYS_GIVEN = [name for name, variable in SECRETS.items() if os.environ.get(variable)]
 ALLOWED_HOSTS = read_list("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")

@@ -265,6 +265,27 @@ def test_a_database_of_another_machine_may_be_shared(
     assert env.is_shared(named) is shared
 
 
+@pytest.mark.parametrize("url", ["", "amqp://evals:secret@broker/evals", "redis://broker/0"])
+def test_a_broker_may_be_rabbitmq_or_redis(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("CELERY_BROKER_URL", url)
+    assert env.read_broker("CELERY_BROKER_URL") == url
+
+
+def test_another_broker_is_refused_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CELERY_BROKER_URL", "sqs://evals:secret@broker")
+    with pytest.raises(ImproperlyConfigured, match="begins with amqp://") as refused:
+        env.read_broker("CELERY_BROKER_URL")
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("missing", ["celery", "redis"])
+def test_the_packages_of_a_broker_are_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setenv("CELERY_BROKER_URL", "redis://broker/0")
+    monkeypatch.setattr(env, "find_spec", lambda name: None if name == missing else object())
+    with pytest.raises(ImproperlyConfigured, match=r"requirements-celery\.txt"):
+        env.read_broker("CELERY_BROKER_URL")
+
+
 @pytest.mark.parametrize("missing", SECRETS)
 def test_sites_that_share_a_database_share_their_secrets(tmp_path: Path, missing: str) -> None:
     show = "s.DATABASES['default']['HOST'], s.DATABASES['default']['CONN_MAX_AGE']"

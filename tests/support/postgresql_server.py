@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
-import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from pwd import getpwnam
 from typing import Any, Final
 
+from tests.support.private_server import ends_with_parent, free_port, unprivileged
 from tests.support.waiting import wait_until
 
 DEBIAN: Final = Path("/usr/lib/postgresql")
@@ -48,8 +45,6 @@ FOLLOWED: Final = {
     "max_wal_senders": "4",
     "synchronous_commit": "on",
 }
-PR_SET_PDEATHSIG: Final = 1
-_libc = ctypes.CDLL(None)
 
 
 def find_programs() -> Path | None:
@@ -77,8 +72,7 @@ class Server:
         self._folder = Path(tempfile.mkdtemp(prefix="evalsite-postgresql-"))
         self._password = follows._password if follows else secrets.token_urlsafe(16)
         self._process: subprocess.Popen[bytes] | None = None
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         atexit.register(self.end)
         if follows:
             self._copy(follows)
@@ -103,7 +97,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=_end_with_parent,  # noqa: PLW1509  it makes one system call
+                preexec_fn=ends_with_parent(signal.SIGQUIT),  # noqa: PLW1509
                 **self._identity(),
             )
         try:
@@ -193,14 +187,4 @@ class Server:
 
     @staticmethod
     def _identity() -> dict[str, Any]:
-        if os.geteuid() != 0:
-            return {}
-        for name in UNPRIVILEGED:
-            with suppress(KeyError):
-                account = getpwnam(name)
-                return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-        raise OSError("there is no account that the server could run as")
-
-
-def _end_with_parent() -> None:
-    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)
+        return unprivileged(UNPRIVILEGED)

@@ -1,4 +1,4 @@
-"""Who works on what: a lease of a run, an upload or a job, which expires unless it is renewed.
+"""Who works on what: a lease of a run, a job or the like, which expires unless it is renewed.
 
 A process that dies cannot release its leases; they expire after LEASE_SECONDS, or at once for a
 process on the same machine that sees it gone.
@@ -14,12 +14,12 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from scoring.models import Job, Run, Upload
+from scoring.models import Job, Run, Shard, Upload
 
 LEASE_SECONDS: Final = 30
 RENEW_SECONDS: Final = 10
 
-Leased = Job | Run | Upload
+Leased = Job | Run | Shard | Upload
 
 
 def own_name() -> str:
@@ -37,8 +37,9 @@ def is_leased(row: Leased) -> bool:
     return bool(row.lease_owner) and is_current and not is_dead(row.lease_owner)
 
 
-def acquire(row: Leased) -> bool:
-    """Take the lease if the row is free and nobody has taken it since it was read.
+def acquire(row: Leased, **changes: Any) -> bool:
+    """Take the lease if the row is free and nobody has taken it since it was read. The changes are
+    stored with it.
 
     One that bears our own name is free, too: a restarted container may get its old pid again.
     """
@@ -47,7 +48,7 @@ def acquire(row: Leased) -> bool:
     unchanged = type(row)._default_manager.filter(
         pk=row.pk, lease_owner=row.lease_owner, lease_expires_at=row.lease_expires_at
     )
-    return _extend(row, unchanged)
+    return _extend(row, unchanged, **changes)
 
 
 def renew(row: Leased) -> bool:
@@ -76,9 +77,9 @@ def is_dead(name: str) -> bool:
     return False
 
 
-def _extend(row: Leased, wanted: QuerySet[Any]) -> bool:
+def _extend(row: Leased, wanted: QuerySet[Any], **changes: Any) -> bool:
     by, until = own_name(), timezone.now() + timedelta(seconds=LEASE_SECONDS)
-    if not wanted.update(lease_owner=by, lease_expires_at=until):
+    if not wanted.update(lease_owner=by, lease_expires_at=until, **changes):
         return False
     row.lease_owner, row.lease_expires_at = by, until
     return True

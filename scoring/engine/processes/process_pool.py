@@ -23,9 +23,25 @@ PRELOAD: Final = "scoring.engine.worker.preload"
 
 
 class Executor(Protocol):
-    """The interface of a pool."""
+    """The interface of a pool of so many processes or threads.
 
-    processes: int
+    Where it `can_end_tasks`, `restart` ends what is under way, and the tasks that were submitted
+    first are those that are.
+    """
+
+    can_end_tasks: bool
+
+    @property
+    def processes(self) -> int:
+        """How many tasks it does at the same time."""
+
+    @property
+    def capacity(self) -> int:
+        """How many submitted tasks keep all of it busy."""
+
+    @property
+    def stall_reason(self) -> str:
+        """Why no task goes on; empty while they do."""
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """The future result of the function.
@@ -40,7 +56,13 @@ class Executor(Protocol):
 class InlineExecutor:
     """A pool without processes: the caller does the work."""
 
+    can_end_tasks = True
     processes = 0
+    stall_reason = ""
+
+    @property
+    def capacity(self) -> int:
+        return self.processes + 1
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -62,8 +84,12 @@ class ProcessPool:
     which takes half a second to start. Outside transactions only, as connections are closed.
     """
 
+    can_end_tasks = True
+    stall_reason = ""
+
     def __init__(self, processes: int, *, forks: bool = False) -> None:
         self.processes = processes
+        self.capacity = processes + 1  # so that none waits for us between two tasks
         self._forks = forks
         self._executor: ProcessPoolExecutor | None = None
 

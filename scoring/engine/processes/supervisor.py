@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,6 +63,18 @@ class Child:
             log.warning("the %s ended with %s; starting again in %g s", self.name, code, pause)
             self.process, self.due_at = None, now + pause
 
+    def stop(self, seconds: float) -> None:
+        """Ask it to end, and kill all of its group if it does not within so many seconds."""
+        process, self.process = self.process, None
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
     @property
     def is_hopeless(self) -> bool:
         return self.is_essential and self.failures >= MAX_FAILURES
@@ -93,13 +106,20 @@ class Supervisor:
 
     def _end(self) -> None:
         """Ask every child to stop, and kill those that do not in time."""
-        processes = [child.process for child in self.children if child.process]
-        for process in processes:
-            process.terminate()
+        for child in self.children:
+            if child.process:
+                child.process.terminate()
         end = time.monotonic() + STOP_SECONDS
-        for process in processes:
-            try:
-                process.wait(max(0.0, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        for child in self.children:
+            child.stop(max(0.0, end - time.monotonic()))
+
+
+def exit_with_parent(fd: int) -> None:
+    """End this process at once when the other end of the pipe closes, for whatever reason."""
+
+    def watch() -> None:
+        while os.read(fd, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -21,8 +21,12 @@ class ThreadPool:
     They start on first use, and none keeps a database connection between two tasks.
     """
 
+    can_end_tasks = False
+    stall_reason = ""
+
     def __init__(self, threads: int = THREADS) -> None:
         self.processes = threads
+        self.capacity = threads + 1
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
         self._started = 0
 

@@ -111,17 +111,22 @@ def is_worker_alive() -> bool:
 
 def has_other_workers() -> bool:
     """Whether a worker of this site besides this process is alive."""
-    return bool(_live_workers() - {lease.own_name()})
+    return any(worker.name != lease.own_name() for worker in _live_workers())
 
 
-def _live_workers() -> set[str]:
-    """The names of workers seen lately whose process, where known, has not ended.
+def count_worker_processes() -> int:
+    """How many processes of all living workers score."""
+    return sum(worker.process_count for worker in _live_workers())
+
+
+def _live_workers() -> list[Worker]:
+    """Workers seen lately whose process, where known, has not ended.
 
     By the database's clock. Who was seen in the future was seen before a clock was set back.
     """
     reach = timedelta(seconds=ALIVE_SECONDS)
     workers = Worker.objects.filter(seen_at__gt=Now() - reach, seen_at__lt=Now() + reach)
-    return {worker.name for worker in workers if not lease.is_dead(worker.name)}
+    return [worker for worker in workers if not lease.is_dead(worker.name)]
 
 
 def _count_outputs(runs: Sequence[Run]) -> QuerySet[Attempt]:

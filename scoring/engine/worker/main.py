@@ -6,10 +6,9 @@ import fcntl
 import logging
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from typing import Any, Final
 
@@ -229,32 +228,22 @@ def record_heartbeat() -> None:
     """Record that this worker is alive."""
     name = lease.own_name()
     if not Worker.objects.filter(name=name).update(seen_at=Now()):
-        Worker.objects.create(name=name, seen_at=Now(), started_at=Now())
+        count = settings.EVALSITE_WORKER_PROCESSES
+        Worker.objects.create(name=name, seen_at=Now(), started_at=Now(), process_count=count)
 
 
-def exit_with_parent(fd: int) -> None:
-    """End this process at once when the other end of the pipe closes, for whatever reason."""
-
-    def watch() -> None:
-        while os.read(fd, 1):
-            pass
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def run_worker() -> None:
+def run_worker(*, with_celery: bool = False) -> None:
     """Work until SIGTERM or SIGINT, at a lower priority than pages.
 
+    With Celery, shards go to the processes of all such workers, and a data folder may have several.
     Raises AlreadyRunningError, UnsoundError.
     """
     os.nice(NICENESS)  # what it starts inherits it
     disk_space.watch_disk()
-    processes = settings.EVALSITE_WORKER_PROCESSES
     with (
-        worker_lock(),
+        nullcontext() if with_celery else worker_lock(),
         open_site(),
-        ProcessPool(processes) as pool,
+        _shard_pool(with_celery=with_celery) as pool,
         ProcessPool(1) as reading,
         ThreadPool() as threads,
     ):
@@ -263,3 +252,11 @@ def run_worker() -> None:
         signal.signal(signal.SIGTERM, work.stop)
         signal.signal(signal.SIGINT, work.stop)
         work.run_forever()
+
+
+def _shard_pool(*, with_celery: bool) -> AbstractContextManager[Executor]:
+    if not with_celery:
+        return ProcessPool(settings.EVALSITE_WORKER_PROCESSES)
+    from scoring.engine.worker.celery_pool import CeleryPool  # its packages are an extra
+
+    return CeleryPool()

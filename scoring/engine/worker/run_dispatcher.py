@@ -43,7 +43,7 @@ class RunDispatcher:
     """
 
     def __init__(self, pool: Executor, threads: Executor | None = None) -> None:
-        self._computing = ShardScheduler(pool, SHARD_SECONDS)
+        self._computing = ShardScheduler(pool, SHARD_SECONDS if pool.can_end_tasks else None)
         self._asking = ShardScheduler(threads) if threads else self._computing
         self._schedulers = list(dict.fromkeys([self._computing, self._asking]))
         self._tell_at = 0.0
@@ -171,9 +171,10 @@ class RunDispatcher:
         if time.monotonic() < self._tell_at:
             return
         self._tell_at = time.monotonic() + REPORT_SECONDS
-        for work in self._asking.works:
-            if work.services:
-                _write_standstill(work.run, work.services.stall_reason)
+        for scheduler in self._schedulers:
+            for work in scheduler.works:
+                text = work.services.stall_reason if work.services else scheduler.stall_reason
+                _write_standstill(work.run, text)
 
 
 def run_to_end(run: Run, pool: Executor, on_progress: Callable[[], None] = lambda: None) -> None:

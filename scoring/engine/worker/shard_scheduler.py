@@ -27,6 +27,14 @@ PAUSE_SECONDS: Final = 5.0  # after the database could not be written
 SHARD_SECONDS: Final = 15 * 60.0  # in a process of a pool; a thread cannot be ended
 
 
+class ShardError(Exception):
+    """A shard failed in another process, whose fault is described by the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
 @dataclass(eq=False)
 class RunWork:
     """A run being worked on. `suspects` are the shards under way when a pool process died; each is
@@ -79,6 +87,11 @@ class ShardScheduler:
         self.tasks: dict[Future[None], ShardTask] = {}
 
     @property
+    def stall_reason(self) -> str:
+        """Why no shard goes on, whatever its run; empty while they do."""
+        return self._pool.stall_reason
+
+    @property
     def is_busy(self) -> bool:
         """Whether each process has a shard to go on with when it has ended its own."""
         return sum(len(work.waiting) for work in self.works) > self._pool.processes
@@ -88,8 +101,7 @@ class ShardScheduler:
         if time.monotonic() < self._paused_until:
             return
         alone = any(work.suspects for work in self.works)
-        # One more than there are processes, so that none waits for us between two shards.
-        room = 1 if alone else self._pool.processes + 1
+        room = 1 if alone else self._pool.capacity
         while len(self.tasks) < room and self._submit_one(alone):
             pass
 
@@ -144,7 +156,7 @@ class ShardScheduler:
             self._paused_until = time.monotonic() + PAUSE_SECONDS
             work.waiting.append(shard)
         else:
-            self._count_try(task, "scorer_failed", f"{type(fault).__name__}: {fault}")
+            self._count_try(task, "scorer_failed", describe_fault(fault))
 
     def _handle_crash(self, crashed: list[ShardTask]) -> None:
         """A pool process died, and with it the whole pool: the shards under way are suspects."""
@@ -174,8 +186,7 @@ class ShardScheduler:
         for task in late:
             log.warning("run %s: shard %s does not end", task.work.run.uuid, task.shard)
             if Shard.objects.filter(pk=task.shard).exists():
-                text = f"its shard was not scored within {limit / 60:.3g} minutes"
-                self._fail_shard(task, "too_slow", text)
+                self._fail_shard(task, *too_slow(limit))
         for task in others:
             task.work.waiting.appendleft(task.shard)
 
@@ -197,6 +208,16 @@ class ShardScheduler:
             if is_unwritable(fault):
                 raise
             self.failed.append((task.work, fault))
+
+
+def describe_fault(fault: BaseException) -> str:
+    """What the shard's scores say of the fault that ended it."""
+    return fault.text if isinstance(fault, ShardError) else f"{type(fault).__name__}: {fault}"
+
+
+def too_slow(limit: float) -> tuple[str, str]:
+    """The code and the reason of scores whose shard took longer than so many seconds."""
+    return "too_slow", f"its shard was not scored within {limit / 60:.3g} minutes"
 
 
 def _is_crash(fault: BaseException | None) -> bool:

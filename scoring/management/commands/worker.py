@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
 
 from scoring.engine.backups.integrity import UnsoundError
+from scoring.engine.processes.supervisor import exit_with_parent
 from scoring.engine.worker import main as worker_main
 from scoring.management.console import reporting_disk_full, usage_error
 
 
 class Command(BaseCommand):
-    help = "Score runs and read uploads until stopped. Exactly one per data folder."
+    help = "Score runs and read uploads until stopped. One per data folder, several with --celery."
     requires_system_checks = []  # they load every page, half a second for nothing here
 
     def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--celery",
+            action="store_true",
+            help="Share the shards of all runs with such workers on other machines, through the"
+            " broker that CELERY_BROKER_URL names. Needs PostgreSQL.",
+        )
         parser.add_argument(
             "--parent-fd",
             type=int,
@@ -25,11 +34,21 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         if options["parent_fd"] is not None:
-            worker_main.exit_with_parent(options["parent_fd"])
+            exit_with_parent(options["parent_fd"])
+        if options["celery"]:
+            _require_broker()
         try:
             with reporting_disk_full():
-                worker_main.run_worker()
+                worker_main.run_worker(with_celery=options["celery"])
         except worker_main.AlreadyRunningError:
             raise usage_error("another worker works on this data folder") from None
         except UnsoundError as fault:
             raise usage_error(str(fault)) from None
+
+
+def _require_broker() -> None:
+    """Raises CommandError where several machines could not share the work."""
+    if not settings.EVALSITE_BROKER_URL:
+        raise usage_error("--celery needs a broker; name it in CELERY_BROKER_URL")
+    if connection.vendor != "postgresql":
+        raise usage_error("--celery needs PostgreSQL; name the database in DATABASE_URL")

@@ -85,11 +85,12 @@ class Upload(AddressedRow):
 
 
 class Worker(models.Model):
-    """A worker process and when it was last seen alive."""
+    """A worker and when it was last seen alive. `process_count` of its processes score."""
 
     name = models.CharField(max_length=80, unique=True)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
+    process_count = models.PositiveSmallIntegerField(default=0)
 
     def __str__(self) -> str:
         return self.name

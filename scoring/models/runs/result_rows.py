@@ -85,7 +85,7 @@ def score_rows(
             score,
             _VERDICT[verdict],
             _code(metadata) if metadata else "",
-            _clean_reason(reason) if reason else "",
+            clean_reason(reason) if reason else "",
             metadata_text(metadata) if metadata else "{}",
         )
         for output, (status, score, verdict, reason, metadata) in zip(
@@ -199,7 +199,8 @@ def _code(metadata: Mapping[str, Json]) -> str:
     return _clean(str(metadata.get("code", "")))[:CODE_CHARACTERS]
 
 
-def _clean_reason(reason: str) -> str:
+def clean_reason(reason: str) -> str:
+    """The reason as rows keep it: whole characters, and not too many of them."""
     if len(reason) > REASON_CHARACTERS:
         reason = f"{reason[: REASON_CHARACTERS - 1]}…"
     return _clean(reason)

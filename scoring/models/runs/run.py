@@ -479,6 +479,10 @@ class Shard(models.Model):
     In an attempt that generates outputs the ids are those of cases.
     `done_at` is set in that transaction, so progress counted from these rows is never ahead of
     the scores. `try_count` counts failures: a shard that keeps killing its process is given up.
+
+    Where a broker hands shards to workers of many machines, `lease_owner` and `lease_expires_at`
+    are the lease of the process that scores it, `start_count` counts how often one began, and
+    `fault` says why the last one failed, and is empty where it did not.
     """
 
     attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="shards", db_index=False)
@@ -487,6 +491,10 @@ class Shard(models.Model):
     last_output = models.BigIntegerField()
     output_count = models.PositiveIntegerField()
     try_count = models.PositiveSmallIntegerField(default=0)
+    start_count = models.PositiveSmallIntegerField(default=0)
+    lease_owner = models.CharField(max_length=80, blank=True, default="")
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    fault = models.TextField(blank=True, default="")
     done_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from scoring.engine.processes.supervisor import HEALTHY_SECONDS, MAX_FAILURES, Child
+from tests.support.waiting import DEADLINE_SECONDS
 
 
 class Ended:
@@ -66,3 +69,24 @@ def test_only_an_essential_child_is_given_up(
             pause_after(made, now, 0)
         assert web.is_hopeless is (count == MAX_FAILURES)
     assert not worker.is_hopeless
+
+
+@pytest.mark.parametrize(("ignored", "code"), [("", -signal.SIGTERM), ("1", -signal.SIGKILL)])
+def test_a_child_that_does_not_end_in_time_is_killed(ignored: str, code: int) -> None:
+    program = f"""
+import signal, sys, time
+if {ignored!r}:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(600)
+"""
+    made = Child("stubborn", [sys.executable, "-c", program], Path.cwd())
+    with subprocess.Popen(
+        made.command, stdout=subprocess.PIPE, process_group=0, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        made.process = process  # type: ignore[assignment]
+        made.stop(0.5 if ignored else DEADLINE_SECONDS)
+        assert process.returncode == code
+    made.stop(0)  # there is none any more

@@ -8,7 +8,12 @@ from django.utils import timezone
 from scoring.engine.jobs import lease
 from scoring.engine.runs import planning
 from scoring.engine.runs.execution import execute_shard
-from scoring.engine.runs.progress import NO_WORKER, is_worker_alive, run_progress
+from scoring.engine.runs.progress import (
+    NO_WORKER,
+    count_worker_processes,
+    is_worker_alive,
+    run_progress,
+)
 from scoring.models import OutputSet, Run, Shard, Worker
 from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
 from tests.support.fixtures.spy import Spy
@@ -106,3 +111,11 @@ def test_a_worker_is_alive_when_it_said_so_lately(seconds_ago: float, alive: boo
 
 def test_no_worker_is_not_alive() -> None:
     assert not is_worker_alive()
+
+
+def test_the_processes_of_living_workers_are_counted() -> None:
+    assert count_worker_processes() == 0
+    for seconds_ago, count in ((0, 2), (1, 3), (600, 8)):
+        worker(seconds_ago, name := f"elsewhere:{count}")
+        Worker.objects.filter(name=name).update(process_count=count)
+    assert count_worker_processes() == 5

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from billiard.exceptions import TimeLimitExceeded
+from django.db import OperationalError
+from django.utils import timezone
+
+from scoring.engine.jobs import lease
+from scoring.engine.processes.thread_pool import ThreadPool
+from scoring.engine.runs import planning
+from scoring.engine.worker import celery_tasks
+from scoring.engine.worker.celery_tasks import MAX_STARTS, score_shard
+from scoring.models import Run, RunState, Score, Shard
+from tests.support.fixtures.runs import RunOfYes
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def shard(run_of_yes: RunOfYes) -> Shard:
+    """The only shard of a run that was planned."""
+    planning.plan_attempt(run_of_yes(2))
+    return Shard.objects.get()
+
+
+def lease_to(owner: str, seconds: int = 20) -> None:
+    until = timezone.now() + timedelta(seconds=seconds)
+    Shard.objects.update(lease_owner=owner, lease_expires_at=until)
+
+
+def failing(fault: Exception) -> Callable[[int], None]:
+    def fail(_: int) -> None:
+        raise fault
+
+    return fail
+
+
+def test_a_message_that_comes_twice_is_worked_on_once(shard: Shard) -> None:
+    score_shard(shard.pk)
+    score_shard(shard.pk)
+    shard.refresh_from_db()
+    assert (shard.start_count, shard.lease_owner) == (1, lease.own_name())
+    assert shard.done_at
+    assert Score.objects.count() == 2
+
+
+def test_a_shard_that_was_deleted_is_none(shard: Shard) -> None:
+    score_shard(shard.pk + 1)
+
+
+def test_a_message_of_a_run_that_has_ended_does_nothing(shard: Shard) -> None:
+    Run.objects.update(state=RunState.CANCELLED)
+    score_shard(shard.pk)
+    shard.refresh_from_db()
+    assert (shard.start_count, shard.done_at) == (0, None)
+
+
+@pytest.mark.parametrize(("owner", "scores"), [("elsewhere:1", 0), ("here", 0), ("gone", 2)])
+def test_what_another_living_process_scores_is_left_to_it(
+    shard: Shard, owner: str, scores: int
+) -> None:
+    pid = os.getppid()
+    if owner == "gone":
+        with subprocess.Popen(["true"]) as process:
+            pid = process.pid
+    lease_to(owner if ":" in owner else f"{socket.gethostname()[:60]}:{pid}")
+    score_shard(shard.pk)
+    assert Score.objects.count() == scores
+
+
+def test_a_lease_that_ran_out_is_taken_over(shard: Shard) -> None:
+    lease_to("elsewhere:1", seconds=-1)
+    score_shard(shard.pk)
+    assert Score.objects.count() == 2
+
+
+def test_a_fault_is_told_and_the_shard_is_free_again(
+    shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(celery_tasks, "execute_shard", failing(ValueError("odd\0")))
+        score_shard(shard.pk)
+    shard.refresh_from_db()
+    assert (shard.fault, shard.lease_owner, shard.done_at) == ("ValueError: odd\ufffd", "", None)
+    score_shard(shard.pk)
+    shard.refresh_from_db()
+    assert (shard.fault, shard.start_count, shard.done_at is None) == ("", 2, False)
+
+
+def test_a_database_out_of_reach_is_nobodys_fault(
+    shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Celery tries again; called directly, it raises what happened."""
+    fault = OperationalError("database is locked")
+    monkeypatch.setattr(celery_tasks, "execute_shard", failing(fault))
+    with pytest.raises(OperationalError):
+        score_shard(shard.pk)
+    shard.refresh_from_db()
+    assert shard.fault == ""
+
+
+def test_a_shard_whose_process_dies_again_and_again_is_closed(shard: Shard) -> None:
+    Shard.objects.update(start_count=MAX_STARTS)
+    score_shard(shard.pk)
+    shard.refresh_from_db()
+    assert shard.done_at
+    reason = f"the process that scored it died, {MAX_STARTS} times"
+    assert set(Score.objects.values_list("code", "reason")) == {("worker_crashed", reason)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_shard_whose_process_was_ended_is_closed(shard: Shard, threads: ThreadPool) -> None:
+    for number in (shard.pk + 1, shard.pk):  # the first is gone
+        end = TimeLimitExceeded(900)
+        threads.submit(score_shard.on_failure, end, "", (number,), {}, None).result()
+    reason = "its shard was not scored within 15 minutes"
+    assert set(Score.objects.values_list("code", "reason")) == {("too_slow", reason)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_lease_is_renewed_meanwhile(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
+
+    def wait_for_renewal(_: int) -> None:
+        first = Shard.objects.get().lease_expires_at
+        wait_until(lambda: Shard.objects.get().lease_expires_at != first)
+
+    monkeypatch.setattr(celery_tasks, "execute_shard", wait_for_renewal)
+    score_shard(shard.pk)
+    assert Shard.objects.get().lease_owner == lease.own_name()
