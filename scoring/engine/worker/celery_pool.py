@@ -108,6 +108,8 @@ class CeleryPool:
             except Error as fault:
                 log.warning("the database cannot be used, trying again: %s", fault)
                 connection.close()
+            except Exception:  # the next look may do better, and nobody else looks
+                log.exception("shards under way were not looked at")
         connection.close()
 
     def _count_processes(self) -> None:
@@ -145,7 +147,6 @@ class CeleryPool:
             message.future.set_exception(ShardError(shard.fault))
         else:
             if message.is_lost:
-                log.warning("shard %s is sent again", shard.pk)
                 self._send(message, shard)
             return False
         return True
@@ -163,5 +164,7 @@ class CeleryPool:
             self.stall_reason = BROKER_LOST
             self._broker_at = time.monotonic() + BROKER_SECONDS
             return
+        if message.sent_at is not None:
+            log.warning("shard %s was sent again", shard.pk)
         self.stall_reason = ""
         message.sent_at, message.is_started = time.monotonic(), False

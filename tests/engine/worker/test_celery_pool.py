@@ -93,15 +93,22 @@ class TestMessages:
         assert future.result(0) is None
 
     def test_a_message_that_nobody_begins_with_is_sent_again(
-        self, shard: Shard, sent: Sent, clock: list[float]
+        self, shard: Shard, sent: Sent, clock: list[float], caplog: pytest.LogCaptureFixture
     ) -> None:
         pool = CeleryPool()
         pool.submit(execute_shard, shard.pk)
         pool.look()
         clock[0] += RESEND_SECONDS + 1
+        sent.fault = BrokerError("gone")
+        for _ in range(3):
+            pool.look()
+        assert "sent again" not in caplog.text
+        clock[0] += celery_pool.BROKER_SECONDS
+        sent.fault = None
         pool.look()
         pool.look()
         assert sent.ids == [shard.pk] * 2
+        assert caplog.text.count("was sent again") == 1
 
     def test_one_that_is_being_scored_is_not_however_long_it_takes(
         self, shard: Shard, sent: Sent, clock: list[float]
