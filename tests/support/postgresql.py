@@ -32,11 +32,16 @@ REPEATS = (
     "tests/engine/reports/",
     "tests/pages/account/",
 )
-#: Of these every third test: a page asks what the engine asks, and several tests look at it.
-PAGES = "tests/pages/"
+#: Of these every third test: what people and programs see asks what the engine asks.
+SURFACES = ("tests/api/", "tests/management/", "tests/pages/")
+#: But not of what begins, or moves, on a database of its own.
+WHOLE = (
+    "tests/management/commands/test_move.py",
+    "tests/management/commands/test_start.py",
+    "tests/management/commands/test_worker.py",
+)
 #: Of one test with parameters here the first two: the others are about what is computed of rows.
 COMPUTED = (
-    "tests/api/",
     "tests/engine/alerts/",
     "tests/engine/calibration/",
     "tests/engine/compare/",
@@ -44,9 +49,10 @@ COMPUTED = (
     "tests/engine/judges/",
     "tests/engine/review/",
     "tests/engine/signoff/",
+    "tests/engine/team_archive/",
     "tests/engine/thresholds/",
     "tests/engine/tryout/",
-    "tests/management/",
+    "tests/models/pairs/",
 )
 FEW = 2
 TOUCHING_ROWS = {"db", "transactional_db", "fresh_site"}
@@ -64,6 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for text in (
         "sqlite: about SQLite's file, plans or statements; left out on PostgreSQL",
         "postgresql: about PostgreSQL's server; skipped on SQLite",
+        "broker: needs PostgreSQL and a broker; waits more than it works, so it has its own step",
     ):
         config.addinivalue_line("markers", text)
 
@@ -89,10 +96,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def without_repeats(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """The tests that are not among REPEATS, every third of PAGES and a FEW of each in COMPUTED."""
+    """Those not among REPEATS, every third of SURFACES and a FEW of each in COMPUTED."""
     left = [item for item in items if not item.nodeid.startswith(REPEATS)]
-    pages = [item for item in left if item.nodeid.startswith(PAGES)]
-    left_out = set(pages) - set(pages[::3])
+    surfaces = [item for item in left if _is_of_surface(item.nodeid)]
+    left_out = set(surfaces) - set(surfaces[::3])
     kept: Counter[str] = Counter()
     for item in left:
         if item.nodeid.startswith(COMPUTED):
@@ -101,6 +108,10 @@ def without_repeats(items: Sequence[pytest.Item]) -> list[pytest.Item]:
             if kept[name] > FEW:
                 left_out.add(item)
     return [item for item in left if item not in left_out]
+
+
+def _is_of_surface(name: str) -> bool:
+    return name.startswith(SURFACES) and not name.startswith(WHOLE)
 
 
 def _is_for_postgresql(item: pytest.Item) -> bool:

@@ -190,6 +190,7 @@ class TestMessages:
         assert (sent.ids, pool.stall_reason) == ([shard.pk], "")
 
 
+@pytest.mark.broker
 @pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 class TestRealWorkers:

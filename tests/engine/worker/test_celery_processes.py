@@ -24,7 +24,11 @@ from tests.support.waiting import wait_until
 
 __all__ = ["redis"]
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.postgresql,
+    pytest.mark.django_db(transaction=True),
+]
 
 SLOW = "tests.engine.odd_scorers.slow"
 
