@@ -63,9 +63,7 @@ def _give_up_abandoned(busy: Collection[int]) -> None:
     of_commands = Upload.objects.filter(
         state=UploadState.LOADING, stored_name__endswith=upload_storage.EXTERNAL
     )
-    for upload in of_commands.select_related("dataset"):
-        if _is_held(upload):
-            continue
+    for upload in of_commands.exclude(pk__in=_leased_uploads()).select_related("dataset"):
         upload.delete()
         if upload.dataset and upload.dataset.pk not in busy:
             datasets = Dataset.objects.filter(pk=upload.dataset.pk)
@@ -132,7 +130,7 @@ def remove_empty_dataset(dataset: Dataset) -> None:
 def _busy_datasets() -> list[int]:
     """The datasets that a live process imports into or publishes a draft of, or a job loads."""
     working = Upload.objects.filter(state=UploadState.LOADING).exclude(dataset=None)
-    held = [upload.dataset_id for upload in working if upload.dataset_id and _is_held(upload)]
+    held = list(working.filter(pk__in=_leased_uploads()).values_list("dataset", flat=True))
     publishing = Draft.objects.filter(is_publishing=True).values_list("dataset", flat=True)
     jobs = Job.objects.unfinished().filter(kind__in=LOADING_JOBS)
     uuids = [job.request["dataset"] for job in jobs.only("request")]
@@ -140,9 +138,10 @@ def _busy_datasets() -> list[int]:
     return [*held, *publishing, *loaded]
 
 
-def _is_held(upload: Upload) -> bool:
-    is_current = upload.lease_expires_at is not None and upload.lease_expires_at >= timezone.now()
-    return is_current and not lease.is_dead(upload.lease_owner)
+def _leased_uploads() -> list[int]:
+    """Those that a living process imports."""
+    uploads = Upload.objects.filter(lease.is_current(), state=UploadState.LOADING)
+    return [upload.pk for upload in uploads if not lease.is_dead(upload.lease_owner)]
 
 
 def _delete_with_late_rows(parents: QuerySet[Any]) -> None:

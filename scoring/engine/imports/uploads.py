@@ -6,13 +6,13 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Unpack
 from uuid import uuid4
 
 from django.db import DatabaseError, transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from scoring.core import disk_full
 from scoring.core.files import FileProblem, NearDuplicates
@@ -256,7 +256,7 @@ class ProgressWriter:
         fields: dict[str, Any] = {"row_count": row_count, "share_read": share}
         fields["rows_a_second"], fields["seconds_left"] = self._estimator.pace(row_count, share)
         if self._upload.lease_owner:
-            fields["lease_expires_at"] = timezone.now() + timedelta(seconds=lease.LEASE_SECONDS)
+            fields["lease_expires_at"] = Now() + lease.DURATION
         self.note(**fields)
         self._on_progress(row_count)
 
@@ -369,7 +369,7 @@ def _create_loading(
         size_bytes=path.stat().st_size,
         created_by=by,
         lease_owner=lease.own_name(),
-        lease_expires_at=timezone.now() + timedelta(seconds=lease.LEASE_SECONDS),
+        lease_expires_at=Now() + lease.DURATION,
         **fields,
     )
 

@@ -124,9 +124,10 @@ class CeleryPool:
         if not messages:
             return
         is_running = Q(attempt__run__state=RunState.RUNNING)
-        shards = Shard.objects.annotate(is_running=is_running).in_bulk(list(messages))
+        shards = Shard.objects.annotate(is_running=is_running, is_leased=lease.is_current())
+        found = shards.in_bulk(list(messages))
         for shard_id, message in messages.items():
-            if self._has_ended(message, shards.get(shard_id)):
+            if self._has_ended(message, found.get(shard_id)):
                 with self._lock:
                     if self._messages.get(shard_id) is message:
                         del self._messages[shard_id]
@@ -135,7 +136,7 @@ class CeleryPool:
         """Whether the shard has, in its future, too; otherwise it is sent where it has to be."""
         if shard is None or shard.done_at:
             message.future.set_result(None)
-        elif lease.is_leased(shard):
+        elif shard.is_leased and not lease.is_dead(shard.lease_owner):
             message.is_started = True
             return False
         elif not shard.is_running:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from scoring.engine.jobs import lease
-from scoring.models import Run
+from scoring.models import Run, RunState
 from tests.support.fixtures.runs import RunOfYes
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,7 @@ def held(run: Run, by: str, seconds: float) -> Run:
 def ended_process() -> str:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    return f"{socket.gethostname()}:{process.pid}"
+    return f"{lease.machine_name()}:{process.pid}"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def ended_process() -> str:
     [
         ("elsewhere:1", 20, False),
         ("elsewhere:1", -1, True),
-        (f"{socket.gethostname()}:1", 20, False),  # process 1 lives on every machine
+        (f"{lease.machine_name()}:1", 20, False),  # process 1 lives on every machine
         ("elsewhere:1", 3600, True),  # from before a clock was set back
         ("", 20, True),
         ("nonsense", 20, False),
@@ -66,12 +67,58 @@ def test_of_two_that_saw_it_free_only_one_gets_it(run: Run) -> None:
 
 def test_a_hold_lasts_thirty_seconds_and_is_renewed(run: Run) -> None:
     lease.acquire(run)
-    first = run.lease_expires_at
+    first = Run.objects.get().lease_expires_at
     assert first is not None
     assert 29 < (first - timezone.now()).total_seconds() <= 30
+    Run.objects.update(lease_expires_at=first - timedelta(seconds=10))
     assert lease.renew(run)
-    assert run.lease_expires_at is not None
-    assert run.lease_expires_at > first
+    assert (Run.objects.get().lease_expires_at or first) >= first
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_the_clock_of_a_machine_does_not_matter(
+    run: Run, hours: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held(run, "elsewhere:1", 20)
+    wrong = timezone.now() + timedelta(hours=hours)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: wrong)
+    assert not lease.acquire(Run.objects.get())
+    assert Run.objects.filter(lease.is_current()).exists()
+    Run.objects.update(lease_owner="", lease_expires_at=None)
+    assert lease.acquire(Run.objects.get())
+    until = Run.objects.get().lease_expires_at
+    assert until is not None
+    assert abs((until - wrong).total_seconds()) > 3_000
+
+
+def test_what_another_process_has_ended_since_is_not_taken(run: Run) -> None:
+    seen_by_us = Run.objects.get()
+    Run.objects.update(state=RunState.FINISHED)
+    assert not lease.acquire(seen_by_us)
+
+
+def test_a_process_of_another_machine_of_this_name_is_not_taken_for_dead() -> None:
+    dead = ended_process()
+    assert lease.is_dead(dead)
+    pid = dead.rpartition(":")[2]
+    assert not lease.is_dead(f"{socket.gethostname()[:48]}/{'0' * 12}:{pid}")
+
+
+def test_a_machine_is_told_by_its_start_and_its_container(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = {lease.machine_name()}
+    for space in ("boot 1 pid:[1]", "boot 2 pid:[1]", "boot 1 pid:[2]"):
+        monkeypatch.setattr(lease, "_number_space", lambda space=space: space)
+        names.add(lease.machine_name.__wrapped__())
+    assert len(names) == 4
+
+
+def test_a_name_fits_its_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "h" * 255)
+    name = f"{lease.machine_name.__wrapped__()}:{2**22}"
+    assert len(name) <= 80
+    assert os.getpid() < 2**22
 
 
 def test_a_hold_that_another_process_took_over_is_neither_renewed_nor_released(run: Run) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 from collections.abc import Callable
 from datetime import timedelta
@@ -70,7 +69,7 @@ def test_what_another_living_process_scores_is_left_to_it(
     if owner == "gone":
         with subprocess.Popen(["true"]) as process:
             pid = process.pid
-    lease_to(owner if ":" in owner else f"{socket.gethostname()[:60]}:{pid}")
+    lease_to(owner if ":" in owner else f"{lease.machine_name()}:{pid}")
     score_shard(shard.pk)
     assert Score.objects.count() == scores
 
@@ -122,6 +121,22 @@ def test_a_shard_whose_process_was_ended_is_closed(shard: Shard, threads: Thread
         threads.submit(score_shard.on_failure, end, "", (number,), {}, None).result()
     reason = "its shard was not scored within 15 minutes"
     assert set(Score.objects.values_list("code", "reason")) == {("too_slow", reason)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_shard_that_cannot_be_closed_is_left_to_its_lease(
+    shard: Shard,
+    threads: ThreadPool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("the server is gone")
+
+    monkeypatch.setattr(celery_tasks, "fail_shard", fail)
+    end = TimeLimitExceeded(900)
+    threads.submit(score_shard.on_failure, end, "", (shard.pk,), {}, None).result()
+    assert f"shard {shard.pk}, which took too long, is not closed" in caplog.text
 
 
 @pytest.mark.django_db(transaction=True)

@@ -37,8 +37,8 @@ def job(team: Team) -> Job:
 
 def begun(job: Job, told: JobProgress | None) -> Job:
     answer = told._asdict() if told else {}
-    Job.objects.filter(pk=job.pk).update(state=JobState.WORKING, answer=answer)
     assert lease.acquire(job)
+    Job.objects.filter(pk=job.pk).update(state=JobState.WORKING, answer=answer)
     job.refresh_from_db()
     return job
 
