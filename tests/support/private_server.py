@@ -36,5 +36,6 @@ def ends_with_parent(how: signal.Signals) -> Callable[[], None]:
 
 
 def free_port() -> int:
+    """A port of this machine that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])

@@ -34,7 +34,7 @@ from scoring.engine.backups.integrity import (
     mark_clean,
 )
 from scoring.engine.upgrades import find_upgrade_problem
-from scoring.models import Job, Run, Upload, Worker
+from scoring.models import Job, Run, Shard, Upload, Worker
 
 
 def restore_backup(source: Path, folder: Path, *, spool: Path) -> Manifest:
@@ -111,7 +111,7 @@ def _check_sound(database: Path) -> None:
 def _release_leases(database: Path) -> None:
     """Whoever worked when the backup was made does not work here."""
     with closing(sqlite3.connect(database)) as opened, opened:
-        for model in (Run, Job, Upload):
+        for model in (Run, Job, Upload, Shard):
             opened.execute(
                 f"UPDATE {model._meta.db_table} SET lease_owner = '', lease_expires_at = NULL"  # noqa: S608  names from the code
             )

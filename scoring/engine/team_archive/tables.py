@@ -111,6 +111,7 @@ def _left_out(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
+_LEASE: Final = _left_out("lease_owner", "lease_expires_at")
 _WEBHOOK: Final = _left_out(
     "encrypted_webhook", "webhook_host", "webhook_last_four", "encrypted_secret"
 )
@@ -133,10 +134,10 @@ TABLES: Final = (
     Table(OutputSet, "version__dataset__team", WHOLE_SETS),
     Table(Generation, "output_set__version__dataset__team"),
     Table(Output, "output_set__version__dataset__team"),
-    Table(Run, "team", ARE_THERE & ENDED, _left_out("lease_owner", "lease_expires_at")),
+    Table(Run, "team", ARE_THERE & ENDED, _LEASE),
     Table(RunScorer, "run__team"),
     Table(Attempt, "run__team"),
-    Table(Shard, "attempt__run__team"),
+    Table(Shard, "attempt__run__team", left_out=_LEASE),
     # its key holds the team's id, so the same question is asked again
     Table(ModelCall, "team", left_out=_left_out("cache_key")),
     Table(Score, "scorer__run__team"),

@@ -46,6 +46,8 @@ class ScoringTask(Task):  # type: ignore[type-arg]  # generic in its stubs alone
                 fail_shard(args[0], *too_slow(SHARD_SECONDS))
             except Shard.DoesNotExist:
                 log.info("shard %s was deleted meanwhile", args[0])
+            except Error as fault:
+                log.warning("shard %s, which took too long, is not closed: %s", args[0], fault)
             finally:
                 connection.close()
 

@@ -15,8 +15,9 @@ from scoring.engine.runs import planning
 from scoring.models import CaseVerdict, Run, Score, Shard, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
-from tests.support.fixtures.sites import Site, free_port
+from tests.support.fixtures.sites import Site
 from tests.support.fixtures.uploads import Put, is_imported, put, spooled
+from tests.support.private_server import free_port
 from tests.support.thoroughness import IS_THOROUGH
 from tests.support.visitor import Visitor
 from tests.support.waiting import DEADLINE_SECONDS, wait_until

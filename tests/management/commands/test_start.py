@@ -21,7 +21,8 @@ from pytest_django.fixtures import Settings
 from evalsite import env
 from scoring.management.commands import start
 from scoring.models import User, Worker
-from tests.support.fixtures.sites import Site, free_port, port
+from tests.support.fixtures.sites import Site, port
+from tests.support.private_server import free_port
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 __all__ = ["port"]
