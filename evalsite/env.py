@@ -35,6 +35,12 @@ CONNECTIONS: Final[Mapping[str, Any]] = {
     "tcp_user_timeout": 25_000,
 }
 
+#: A request waits for a server that does not answer, but not for long.
+S3_LIMITS: Final[Mapping[str, Any]] = {
+    "connect_timeout": 5,
+    "read_timeout": 30,
+    "retries": {"max_attempts": 2},
+}
 BROKERS: Final = ("amqp://", "amqps://", "redis://", "rediss://")
 
 Proxies = int | tuple[IPv4Network | IPv6Network, ...]
@@ -237,6 +243,49 @@ def read_broker(name: str) -> str:
     return url
 
 
+def read_uploads(name: str) -> dict[str, Any] | None:
+    """Django's settings of the storage that machines share uploaded files by: an existing folder,
+    or a bucket as `s3://bucket/prefix`. None where it is not set.
+    """
+    text = read_line(name)
+    if not text:
+        return None
+    if text.startswith("s3://"):
+        return _read_bucket(name, text)
+    if not Path(text).is_absolute() or not Path(text).is_dir():
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; it is the full path of an existing folder that all machines"
+            " share, or s3://bucket/prefix"
+        )
+    return {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": text, "file_permissions_mode": 0o600},
+    }
+
+
+def _read_bucket(name: str, url: str) -> dict[str, Any]:
+    """Where the server is and who asks, boto3 finds by itself: by AWS_… variables and the like."""
+    if any(find_spec(package) is None for package in ("storages", "boto3")):
+        raise ImproperlyConfigured(
+            f"{name} needs more packages: install those of requirements-s3.txt"
+        )
+    from botocore.config import Config
+
+    bucket, _, prefix = url.removeprefix("s3://").partition("/")
+    if not bucket:
+        raise ImproperlyConfigured(f"{name} is {url!r}; the bucket's name is missing")
+    return {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": bucket,
+            "location": prefix,
+            "default_acl": None,
+            "max_memory_size": 8 * 1024 * 1024,
+            "client_config": Config(**S3_LIMITS),
+        },
+    }
+
+
 def is_shared(database: Mapping[str, Any]) -> bool:
     """Whether it is on another machine than this, and others may well use it, too."""
     host = database["OPTIONS"].get("host") or database["HOST"]
@@ -275,6 +324,7 @@ DATA_DIR = read_folder("EVALSITE_DATA_DIR", ROOT / "var")
 DEBUG = read_flag("EVALSITE_DEBUG", False)
 DATABASE = read_database("DATABASE_URL")
 BROKER_URL = read_broker("CELERY_BROKER_URL")
+UPLOADS = read_uploads("EVALSITE_UPLOADS")
 SECRET_KEY, ENCRYPTION_KEY = map(read_secret, SECRETS)
 KEYS_GIVEN = [name for name, variable in SECRETS.items() if os.environ.get(variable)]
 ALLOWED_HOSTS = read_list("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")

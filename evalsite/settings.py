@@ -207,10 +207,12 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATICFILES_DIRS = [env.ROOT / "static"]
 WHITENOISE_USE_FINDERS = True
-STORAGES = {
+STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+if env.UPLOADS:
+    STORAGES["uploads"] = env.UPLOADS
 FILE_UPLOAD_TEMP_DIR = SPOOL_DIR
 FILE_UPLOAD_HANDLERS = ["evalsite.pages.uploads.size_limit.UploadSizeLimit"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024

@@ -286,6 +286,46 @@ def test_the_packages_of_a_broker_are_named(monkeypatch: pytest.MonkeyPatch, mis
         env.read_broker("CELERY_BROKER_URL")
 
 
+def test_uploads_may_be_in_a_folder_or_a_bucket(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def read(text: str) -> Any:
+        monkeypatch.setenv("EVALSITE_UPLOADS", text)
+        return env.read_uploads("EVALSITE_UPLOADS")
+
+    assert read("") is None
+    assert read(str(tmp_path))["OPTIONS"]["location"] == str(tmp_path)
+    options = read("s3://evals/one/two")["OPTIONS"]
+    assert (options["bucket_name"], options["location"]) == ("evals", "one/two")
+    assert read("s3://evals")["OPTIONS"]["location"] == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/no/such/folder", "an existing folder"),
+        ("shared", "an existing folder"),
+        (".", "an existing folder"),
+        ("s3:///prefix", "the bucket's name is missing"),
+        ("gs://evals", "an existing folder"),
+    ],
+)
+def test_uploads_elsewhere_are_refused(
+    monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    monkeypatch.setenv("EVALSITE_UPLOADS", text)
+    with pytest.raises(ImproperlyConfigured, match=said):
+        env.read_uploads("EVALSITE_UPLOADS")
+
+
+@pytest.mark.parametrize("missing", ["storages", "boto3"])
+def test_the_packages_of_a_bucket_are_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setenv("EVALSITE_UPLOADS", "s3://evals")
+    monkeypatch.setattr(env, "find_spec", lambda name: None if name == missing else object())
+    with pytest.raises(ImproperlyConfigured, match=r"requirements-s3\.txt"):
+        env.read_uploads("EVALSITE_UPLOADS")
+
+
 @pytest.mark.parametrize("missing", SECRETS)
 def test_sites_that_share_a_database_share_their_secrets(tmp_path: Path, missing: str) -> None:
     show = "s.DATABASES['default']['HOST'], s.DATABASES['default']['CONN_MAX_AGE']"

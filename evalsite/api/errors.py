@@ -32,7 +32,8 @@ from scoring.core import database_lock, disk_full, lost_connection
 from scoring.core.contract import CaseProblem, ConfigError, ServiceError
 from scoring.core.files import FileProblem
 from scoring.core.json_path import Path, path_text
-from scoring.engine.imports import BodyError
+from scoring.engine.imports import BodyError, shared_storage
+from scoring.engine.imports.shared_storage import StorageUnreachableError
 from scoring.engine.tryout.queue import BusyError
 
 log = logging.getLogger(__name__)
@@ -219,6 +220,11 @@ def _(fault: CaseProblem) -> Problem:
 @problem_from_exception.register
 def _(fault: FileProblem) -> Problem:
     return validation_problem(422, [Fault(fault.column or "", fault.code, fault.text, fault.line)])
+
+
+@problem_from_exception.register
+def _(fault: StorageUnreachableError) -> Problem:
+    return Problem(503, fault.code, fault.text, retry_after=shared_storage.RETRY_SECONDS)
 
 
 @problem_from_exception.register

@@ -26,15 +26,18 @@ from scoring.core.files.columns.table_header import name_delimiter
 from scoring.engine import imports
 from scoring.engine.runs.progress import find_worker_problem
 from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState
+from scoring.models.data.upload import WAITING
 
-WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
 SENT_MAPPING = "column-0"  # a field of every mapping that is sent
 ONLY_SLOTS = "only-slots"  # sent while columns are chosen, to see what they give
 CHECKED_AGAIN = (
     "The columns were changed after the check, so the file is checked again. "
     "Nothing is imported yet."
 )
-NOT_THE_FILE = {"disk_full", "store_failed", "worker_crashed", "file_gone", "no_version"}
+NOT_THE_FILE = {
+    *("disk_full", "store_failed", "storage_unreachable", "worker_crashed"),
+    *("file_gone", "no_version"),
+}
 
 
 @form_page

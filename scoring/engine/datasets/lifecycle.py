@@ -61,7 +61,7 @@ def delete_dataset(dataset: Dataset, by: User | None) -> None:
         runs = Run.objects.of_dataset(dataset)
         if runs.filter(state__in=UNFINISHED).exists():
             raise ValidationError("A run of this dataset has not ended: cancel it first.")
-        if dataset.uploads.filter(state__in=cleanup.OPEN_STATES).exists():
+        if dataset.uploads.unfinished().exists():
             raise ValidationError("An upload into this dataset is open: cancel it first.")
         now = timezone.now()
         counts = {"runs": runs.count(), "alert_rules": dataset.alert_rules.count()}

@@ -13,7 +13,7 @@ from scoring.engine.imports.rate_estimator import stage_of
 from scoring.engine.imports.reader import MAX_ROWS, OpenFile
 from scoring.engine.imports.report import ImportReport, RefusedError, StoppedError
 from scoring.engine.imports.undo import can_undo, undo_import, undoable_imports
-from scoring.engine.imports.upload_storage import Preview, preview_upload, store_upload
+from scoring.engine.imports.upload_storage import Preview, fetch_file, preview_upload, store_upload
 from scoring.engine.imports.uploads import (
     ImportObserver,
     cancel_upload,
@@ -44,6 +44,7 @@ __all__ = [
     "cancel_upload",
     "check_upload",
     "close_outputs",
+    "fetch_file",
     "import_file",
     "import_outputs_file",
     "import_upload",

@@ -32,13 +32,12 @@ from scoring.models import (
     UploadState,
     VersionState,
 )
+from scoring.models.data.upload import WAITING
 
 ROWS_PER_TRANSACTION: Final = 5_000
 #: Rows without an upload are not removed for so long, as a request may be storing them.
 GRACE: Final = timedelta(seconds=60)
 WAITING_FOR_PEOPLE: Final = timedelta(days=1)  # until an upload nobody imports is cancelled
-WAITING: Final = (UploadState.RECEIVED, UploadState.CHECKED)
-OPEN_STATES: Final = (*WAITING, UploadState.CHECKING, UploadState.LOADING)
 #: Jobs that load a version or an output set of the dataset they name.
 LOADING_JOBS: Final = (JobKind.APPROVE_CORRECTIONS, JobKind.CARRY_OVER, JobKind.SCORE_AGAIN)
 
@@ -55,7 +54,7 @@ def remove_abandoned() -> None:
     _remove_loading(datasets, Q(created_at__lt=old))
     empty = datasets.filter(latest=None, created_at__lt=old)
     do_each(empty, remove_empty_dataset, "removing an empty dataset")
-    upload_storage.delete_unused_files(Upload.objects.filter(state__in=OPEN_STATES))
+    upload_storage.delete_unused_files()
 
 
 def _give_up_abandoned(busy: Collection[int]) -> None:
@@ -121,7 +120,7 @@ def remove_empty_dataset(dataset: Dataset) -> None:
     """Remove a dataset without any version, unless it has an open upload."""
     with transaction.atomic():
         row = Dataset.with_deleted.select_for_update().filter(pk=dataset.pk, latest=None).first()
-        if row is None or row.uploads.filter(state__in=OPEN_STATES).exists():
+        if row is None or row.uploads.unfinished().exists():
             return
         if not DatasetVersion.with_loading.filter(dataset=row).exists():
             row.delete()

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from typing import Final
 
+from scoring.engine.imports import shared_storage
 from scoring.engine.jobs import lease
 from scoring.models import Upload, UploadKind, UploadState
 
@@ -33,7 +34,8 @@ class RateEstimator:
 def stage_of(upload: Upload) -> str:
     """What is being done with the upload, in words."""
     if not lease.is_leased(upload):
-        return "waiting for the worker"
+        is_out_of_reach = any(each["code"] == shared_storage.CODE for each in upload.problems)
+        return "waiting for the storage of files" if is_out_of_reach else "waiting for the worker"
     is_read = upload.share_read >= 1
     if upload.state == UploadState.CHECKING:
         return "comparing with what is there" if is_read else "reading and checking every row"

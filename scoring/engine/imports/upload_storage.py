@@ -1,4 +1,7 @@
-"""The spool: uploaded files under generated names, until their rows are stored."""
+"""The spool: uploaded files under generated names, until their rows are stored.
+
+Where there is a shared storage the spool holds what this machine reads of it.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ import os
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 from uuid import uuid4
 
 from django.conf import settings
@@ -26,6 +30,7 @@ from scoring.core.files import (
     guess_mapping,
 )
 from scoring.core.files.disk_problem import reporting_disk_full
+from scoring.engine.imports import shared_storage
 from scoring.engine.imports.reader import FileOptions, resolve_options
 from scoring.models import Dataset, Team, Upload, User
 
@@ -64,7 +69,7 @@ def store_upload(
     """Store the file in the spool, for an existing dataset or a new one of this name.
 
     Raises FileProblem for a file that no choice makes readable, such as empty_file, type_mismatch
-    or too_large, and for disk_full; the file is then removed.
+    or too_large, and for disk_full and storage_unreachable; the file is then removed.
     """
     stored_name = f"{uuid4().hex}.rows"
     path: Path = settings.SPOOL_DIR / stored_name
@@ -72,6 +77,9 @@ def store_upload(
         with reporting_disk_full():
             size = _copy(file, path)
             _refuse_hopeless(path, display_name(file.name))
+            if shared_storage.is_used():
+                _delete_ended_copies()
+                shared_storage.keep(path)
             return Upload.objects.create(
                 team=team,
                 kind=kind,
@@ -85,7 +93,7 @@ def store_upload(
                 created_by=by,
             )
     except BaseException:
-        path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)  # one in the shared storage is deleted later
         raise
 
 
@@ -96,7 +104,7 @@ def preview_upload(
 
     Raises FileProblem when the beginning cannot be read; another encoding or delimiter may help.
     """
-    with upload_path(upload).open("rb") as stream:
+    with fetch_file(upload).open("rb") as stream:
         detected = detect_format(Source(stream, upload.file_name), **options)
     is_same = list(detected.columns) == upload.detected.get("columns")
     stored = resolve_options(upload.mapping) if is_same else None  # else of other columns
@@ -106,26 +114,68 @@ def preview_upload(
 
 
 def upload_path(upload: Upload) -> Path:
+    """Where the upload's file is or would be on this machine."""
     path: Path = settings.SPOOL_DIR / upload.stored_name
     return path
 
 
+def fetch_file(upload: Upload) -> Path:
+    """The upload's file on this machine, copied from the shared storage where it has to be.
+
+    There is none where it is gone. Raises StorageUnreachableError.
+    """
+    path = upload_path(upload)
+    if shared_storage.is_used() and not path.exists():
+        _delete_ended_copies()
+        with suppress(FileNotFoundError):
+            shared_storage.fetch(path)
+    return path
+
+
+def is_within_reach(upload: Upload) -> bool:
+    """Whether this machine can read the upload's file, if anyone can."""
+    return shared_storage.is_used() or upload_path(upload).exists()
+
+
 def delete_file(upload: Upload) -> None:
-    """Remove the upload's file; its row is kept."""
+    """Remove the upload's file; its row is kept. What cannot be reached is removed later."""
     upload_path(upload).unlink(missing_ok=True)
+    if shared_storage.is_used():
+        with suppress(shared_storage.StorageUnreachableError):
+            shared_storage.delete(upload.stored_name)
 
 
-def delete_unused_files(open_uploads: Any) -> None:
-    """Remove files that no open upload needs and that are not being written."""
-    oldest = time.time() - _FORGOTTEN_SECONDS
+def delete_unused_files() -> None:
+    """Remove files that no open upload needs and that are not being written, shared ones too.
+
+    Raises StorageUnreachableError.
+    """
     spool: Path = settings.SPOOL_DIR
     files = [path for path in spool.iterdir() if path.is_file()]
-    needed = set(open_uploads.values_list("stored_name", flat=True))
+    needed = set(Upload.objects.unfinished().values_list("stored_name", flat=True))
     known = set(Upload.objects.values_list("stored_name", flat=True))
+    oldest = time.time() - _FORGOTTEN_SECONDS
     for path in files:
         is_forgotten = path.name in known or path.stat().st_mtime < oldest
         if path.name not in needed and is_forgotten:
             path.unlink(missing_ok=True)
+    if shared_storage.is_used():
+        _delete_unused_shared_files()
+
+
+def _delete_unused_shared_files() -> None:
+    names = set(shared_storage.names_older_than(_FORGOTTEN_SECONDS))
+    needed = Upload.objects.unfinished().filter(stored_name__in=names)
+    for name in names.difference(needed.values_list("stored_name", flat=True)):
+        shared_storage.delete(name)
+
+
+def _delete_ended_copies() -> None:
+    """Remove copies of what another machine has imported; here there may be no worker to do it."""
+    spool: Path = settings.SPOOL_DIR
+    uploads = Upload.objects.filter(stored_name__in=[path.name for path in spool.iterdir()])
+    for upload in uploads.exclude(pk__in=Upload.objects.unfinished()):
+        upload_path(upload).unlink(missing_ok=True)
 
 
 def display_name(name: str | None) -> str:

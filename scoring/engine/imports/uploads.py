@@ -34,6 +34,7 @@ from scoring.engine.imports.report import ImportReport, RefusedError, StoppedErr
 from scoring.engine.imports.writer import ImportOrigin, ImportResult
 from scoring.engine.jobs import lease
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadKind, UploadState, User
+from scoring.models.data.upload import WAITING, WORKING
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ def request_check(
     Raises FileProblem when the file cannot be read this way, or lacks a column.
     """
     fields = _describe_reading(upload, choices, options)
-    return _move(upload, cleanup.WAITING, UploadState.CHECKING, **_NOT_BEGUN, **fields)
+    return _move(upload, WAITING, UploadState.CHECKING, **_NOT_BEGUN, **fields)
 
 
 def is_as_checked(
@@ -81,7 +82,7 @@ def _describe_reading(
 ) -> dict[str, Any]:
     """The mapping and what is detected, as an upload keeps them. Raises FileProblem."""
     reading = open_file(
-        upload_storage.upload_path(upload),
+        upload_storage.fetch_file(upload),
         upload.file_name,
         kind=upload.kind,
         choices=choices,
@@ -97,7 +98,7 @@ def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
     """
     report = {**upload.report, "skips_bad_rows": skips_bad_rows}
     with transaction.atomic():
-        requested = _move(upload, cleanup.WAITING, UploadState.LOADING, report=report, **_NOT_BEGUN)
+        requested = _move(upload, WAITING, UploadState.LOADING, report=report, **_NOT_BEGUN)
         if requested and upload.kind == UploadKind.DATASET and upload.dataset is None:
             _name_dataset(upload)
     return requested
@@ -105,7 +106,7 @@ def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
 
 def cancel_upload(upload: Upload) -> bool:
     """Cancel the upload; False when it has ended. A process at work stops at its next beat."""
-    cancelled = _move(upload, cleanup.OPEN_STATES, UploadState.CANCELLED)
+    cancelled = _move(upload, (*WAITING, *WORKING), UploadState.CANCELLED)
     if cancelled:
         upload_storage.delete_file(upload)
         if upload.dataset and not upload.lease_owner:

@@ -9,23 +9,27 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final
 
+from scoring.engine.imports.shared_storage import StorageUnreachableError
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.jobs.tasks import LeasedTasks, submit
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.runs.progress import has_other_workers
 from scoring.models import Upload, UploadState
+from scoring.models.data.upload import WORKING
 from scoring.models.job import MAX_TRIES
 
 log = logging.getLogger(__name__)
 
 CLEANUP_SECONDS: Final = 60
+LEAVE_SECONDS: Final = 10
 
 
 class UploadRunner:
     """`clean` is a module-level function that runs about once a minute while no upload is read.
 
-    A file that came in where another worker runs, into a folder of its own, is read by that one.
+    Without a shared storage, a file that came in where another worker runs, into a folder of its
+    own, is read by that one.
     """
 
     def __init__(self, pool: Executor, clean: Callable[[], None]) -> None:
@@ -34,6 +38,7 @@ class UploadRunner:
         self._cleaning: Future[Any] | None = None
         self._clean_at = time.monotonic() + CLEANUP_SECONDS  # not while the site starts
         self._crashes: dict[int, int] = {}
+        self._left_until: dict[int, float] = {}  # uploads whose file cannot be fetched at present
 
     @property
     def is_idle(self) -> bool:
@@ -44,7 +49,9 @@ class UploadRunner:
         if self.is_idle:
             self._start_next()
         for upload, fault in self._tasks.collect():
-            if fault:
+            if isinstance(fault, StorageUnreachableError):
+                self._leave(upload, fault)
+            elif fault:
                 log.warning("upload %s: %s", upload.uuid, fault)
                 self._pool.restart()
                 if not is_unwritable(fault):
@@ -68,17 +75,26 @@ class UploadRunner:
             self._pool.restart()
 
     def _start_next(self) -> None:
-        from scoring.engine.imports.upload_storage import EXTERNAL, upload_path
+        from scoring.engine.imports.upload_storage import EXTERNAL, is_within_reach
 
-        waiting = Upload.objects.filter(state__in=(UploadState.CHECKING, UploadState.LOADING))
+        now = time.monotonic()
+        left = [upload for upload, until in self._left_until.items() if now < until]
+        waiting = Upload.objects.filter(state__in=WORKING).exclude(pk__in=left)
         for upload in waiting.exclude(stored_name__endswith=EXTERNAL).order_by("pk"):
-            is_here = upload_path(upload).exists()
-            if (is_here or not has_other_workers()) and lease.acquire(upload):
+            is_ours = is_within_reach(upload) or not has_other_workers()
+            if is_ours and lease.acquire(upload):
                 self._tasks.start(upload, process_upload, upload.pk)
                 return
         if time.monotonic() > self._clean_at:
             self._clean_at = time.monotonic() + CLEANUP_SECONDS
             self._cleaning = submit(self._pool, self._clean)
+
+    def _leave(self, upload: Upload, fault: StorageUnreachableError) -> None:
+        """Say what an upload waits for, and leave it alone for a while."""
+        log.warning("upload %s: %s", upload.uuid, fault)
+        problem = {"line": None, "column": None, "code": fault.code, "message": fault.text}
+        Upload.objects.filter(pk=upload.pk).update(problems=[problem])
+        self._left_until[upload.pk] = time.monotonic() + LEAVE_SECONDS
 
     def _count_crash(self, upload: Upload, fault: BaseException) -> None:
         """Fail an upload that has ended its process MAX_TRIES times."""
@@ -92,10 +108,14 @@ class UploadRunner:
 
 
 def process_upload(upload_id: int) -> None:
-    """The next step of an upload, in a pool process: its dry run or its import."""
+    """The next step of an upload, in a pool process: its dry run or its import.
+
+    Raises StorageUnreachableError where its file cannot be fetched at present.
+    """
     from scoring.engine import imports
 
     upload = Upload.objects.get(pk=upload_id)
+    imports.fetch_file(upload)
     if upload.state == UploadState.CHECKING:
         imports.check_upload(upload)
     elif upload.state == UploadState.LOADING:

@@ -23,6 +23,7 @@ class UploadState(models.TextChoices):
     UNDONE = "undone"  # imported, and taken back
 
 
+WAITING = (UploadState.RECEIVED, UploadState.CHECKED)  # for people
 WORKING = (UploadState.CHECKING, UploadState.LOADING)
 
 
@@ -34,6 +35,9 @@ class UploadKind(models.TextChoices):
 class UploadQuerySet(models.QuerySet["Upload"]):
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
+
+    def unfinished(self) -> Self:
+        return self.filter(state__in=(*WAITING, *WORKING))
 
 
 class Upload(AddressedRow):

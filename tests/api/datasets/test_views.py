@@ -47,6 +47,19 @@ def send_file(api: Api, text: str | bytes = CSV, **fields: Any) -> Any:
     return api.client.post(f"{API}datasets/", form, headers=api.headers)
 
 
+def test_a_file_that_cannot_be_kept_may_be_sent_again(
+    alices: Api, settings: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "shared").touch()  # not a folder
+    backend = "django.core.files.storage.FileSystemStorage"
+    storage = {"BACKEND": backend, "OPTIONS": {"location": str(tmp_path / "shared")}}
+    settings.STORAGES = {**settings.STORAGES, "uploads": storage}
+    response = send_file(alices)
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert response.json()["code"] == "storage_unreachable"
+    assert not Upload.objects.exists()
+
+
 def work(state: str = UploadState.DONE) -> None:
     """Do the worker's part of the only upload."""
     upload = Upload.objects.get()

@@ -11,18 +11,20 @@ from django.db import transaction
 from django.urls import reverse
 
 from scoring.engine import imports
+from scoring.engine.imports import shared_storage
 from scoring.engine.runs import planning
 from scoring.models import CaseVerdict, Run, Score, Shard, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
 from tests.support.fixtures.sites import Site
-from tests.support.fixtures.uploads import Put, is_imported, put, spooled
+from tests.support.fixtures.storages import SharedStorage, s3_server, shared
+from tests.support.fixtures.uploads import Put, cases_of, is_imported, put, spooled
 from tests.support.private_server import free_port
 from tests.support.thoroughness import IS_THOROUGH
 from tests.support.visitor import Visitor
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
-__all__ = ["put", "spooled"]
+__all__ = ["put", "s3_server", "shared", "spooled"]
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -39,6 +41,20 @@ def sites(site: Site, tmp_path: Path) -> Iterator[list[Site]]:
     other = Site(folder)
     yield [site, other]
     other.end()
+
+
+@pytest.mark.long("a worker starts")
+def test_a_file_is_read_by_a_worker_that_did_not_receive_it(
+    sites: list[Site], shared: SharedStorage, put: Put
+) -> None:
+    upload = put(ROWS)
+    assert imports.request_check(upload)
+    secret = site_settings.SECRET_KEY
+    sites[1].start("worker", EVALSITE_SECRET_KEY=secret, **shared.environment)
+    wait_until(lambda: is_imported(upload), 2 * DEADLINE_SECONDS)
+    assert [case.input for case in cases_of(upload.version)] == ["a", "b"]
+    wait_until(lambda: shared_storage.names_older_than(-60) == [])
+    assert list((sites[1].folder / "spool").glob("*.rows")) == []
 
 
 @pytest.mark.long("two workers score several runs while two web servers answer")
