@@ -106,20 +106,20 @@ def find_worker_problem() -> str:
 
 def is_worker_alive() -> bool:
     """Whether a worker of this site is alive."""
-    return bool(_live_workers())
+    return bool(live_workers())
 
 
 def has_other_workers() -> bool:
     """Whether a worker of this site besides this process is alive."""
-    return any(worker.name != lease.own_name() for worker in _live_workers())
+    return any(worker.name != lease.own_name() for worker in live_workers())
 
 
 def count_worker_processes() -> int:
     """How many processes of all living workers score."""
-    return sum(worker.process_count for worker in _live_workers())
+    return sum(worker.process_count for worker in live_workers())
 
 
-def _live_workers() -> list[Worker]:
+def live_workers() -> list[Worker]:
     """Workers seen lately whose process, where known, has not ended.
 
     By the database's clock. Who was seen in the future was seen before a clock was set back.

@@ -34,6 +34,7 @@ from scoring.engine.processes.process_pool import Executor, ProcessPool
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import lifecycle
 from scoring.engine.worker.run_dispatcher import RunDispatcher
+from scoring.engine.worker.site_settings import describe_settings, find_differences
 from scoring.engine.worker.upload_runner import UploadRunner
 from scoring.models import AttemptCounter, IdempotencyKey, OutgoingMail, Worker
 
@@ -225,11 +226,18 @@ def clean_up() -> None:
 
 
 def record_heartbeat() -> None:
-    """Record that this worker is alive."""
+    """Record that this worker is alive; at first, say how the others differ from it."""
     name = lease.own_name()
     if not Worker.objects.filter(name=name).update(seen_at=Now()):
-        count = settings.EVALSITE_WORKER_PROCESSES
-        Worker.objects.create(name=name, seen_at=Now(), started_at=Now(), process_count=count)
+        Worker.objects.create(
+            name=name,
+            seen_at=Now(),
+            started_at=Now(),
+            process_count=settings.EVALSITE_WORKER_PROCESSES,
+            settings=describe_settings(),
+        )
+        for difference in find_differences():
+            log.warning("workers differ: %s", difference)
 
 
 def run_worker(*, with_celery: bool = False) -> None:

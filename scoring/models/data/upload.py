@@ -89,12 +89,16 @@ class Upload(AddressedRow):
 
 
 class Worker(models.Model):
-    """A worker and when it was last seen alive. `process_count` of its processes score."""
+    """A worker and when it was last seen alive. `process_count` of its processes score.
+
+    `settings` are what it has to have in common with the others: by name, a value or a digest.
+    """
 
     name = models.CharField(max_length=80, unique=True)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
     process_count = models.PositiveSmallIntegerField(default=0)
+    settings = models.JSONField(default=dict, blank=True)
 
     def __str__(self) -> str:
         return self.name

@@ -57,6 +57,21 @@ def test_a_file_is_read_by_a_worker_that_did_not_receive_it(
     assert list((sites[1].folder / "spool").glob("*.rows")) == []
 
 
+@pytest.mark.long("two workers start")
+def test_a_worker_says_what_another_one_has_otherwise(sites: list[Site]) -> None:
+    secret = {"EVALSITE_SECRET_KEY": site_settings.SECRET_KEY}
+    sites[0].start("worker", EVALSITE_MODEL_HOSTS="models.lan", **secret)
+    wait_until(Worker.objects.exists)
+    sites[1].start("worker", **secret)
+    said = "workers differ: EVALSITE_MODEL_HOSTS is empty here, models.lan at the worker "
+    wait_until(lambda: said in sites[1].log)
+    assert "workers differ" not in sites[0].log
+    told = [line for line in sites[1].log.splitlines() if "workers differ" in line]
+    assert not [
+        line for line in told if "package" in line or "the code" in line or "Python" in line
+    ]
+
+
 @pytest.mark.long("two workers score several runs while two web servers answer")
 def test_two_sites_share_the_runs(
     sites: list[Site],
