@@ -179,6 +179,11 @@ _register(
     search_fields=["name"],
 )
 _register(
+    rows.EndpointLimit,
+    list_display=["key", "used_at", "opens_at"],
+    search_fields=["key"],
+)
+_register(
     rows.OutgoingMail,
     list_display=["address", "created_at", "try_count", "next_try_at", "error"],
     search_fields=["address", "error"],

@@ -58,6 +58,7 @@ from scoring.models.runs.score import (
     Verdict,
 )
 from scoring.models.scorers.connection import Connection
+from scoring.models.scorers.endpoint_limit import EndpointLimit
 from scoring.models.scorers.proposal import ProposalState, SuiteProposal, ThresholdProposal
 from scoring.models.scorers.scorer import Scorer, ScorerVersion
 from scoring.models.scorers.suite import Suite, SuiteEntry
@@ -107,6 +108,7 @@ __all__ = [
     "DriftResult",
     "EditKind",
     "Embedding",
+    "EndpointLimit",
     "Event",
     "FailureTag",
     "Generation",

@@ -26,12 +26,13 @@ class Stub:
             stub.play("sulky", [wire.rate_limited("2"), wire.verdict("C")])
             endpoint = Endpoint("stub", stub.url("sulky"), allowed_hosts=stub.hosts)
 
-    `latency` seconds pass before every answer.
+    `latency` seconds pass before every answer; `most_in_flight` requests waited at once.
     """
 
     def __init__(self, latency: float = 0.0, port: int = 0) -> None:
         self.latency, self._wanted_port = latency, port
         self.requests: list[Asked] = []
+        self._in_flight = self.most_in_flight = 0
         self.keeps_requests = True
         self._scripts = dict(SCENARIOS)
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -93,7 +94,12 @@ class Stub:
         method, target, headers = _head(head)
         sent = await reader.readexactly(int(headers.get("content-length", 0)))
         answer = self._answer(method, target, headers, sent)
-        await asyncio.sleep(self.latency + answer.latency)
+        self._in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self._in_flight)
+        try:
+            await asyncio.sleep(self.latency + answer.latency)
+        finally:
+            self._in_flight -= 1
         writer.write(_status_and_headers(answer))
         await _write_body(writer, answer)
         return not answer.is_cut

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from scoring.core.llm.client import Client
 from scoring.core.llm.endpoint import Endpoint
+from scoring.core.llm.limit_sharing import LimitSharing, LimitStore
 from scoring.core.llm.rate_limiter import Clock, RateLimiter
 
 WRITERS: Final = 8  # replies that arrive together are stored together
@@ -31,7 +32,7 @@ class PooledClient(NamedTuple):
 class ClientPool:
     """An event loop on a thread of its own, threads that store replies, and the clients."""
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(self, clock: Clock | None = None, limits: LimitStore | None = None) -> None:
         self.clock = clock or Clock()
         self.pid = os.getpid()
         self._clients: OrderedDict[Endpoint, PooledClient] = OrderedDict()
@@ -39,6 +40,9 @@ class ClientPool:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, name="judges", daemon=True)
         self._thread.start()
+        self._sharing = LimitSharing(limits, self.clock, self.write) if limits else None
+        if self._sharing:
+            self.start(self._sharing.run())
 
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start `work` on the loop; any thread may wait for the future."""
@@ -53,6 +57,8 @@ class ClientPool:
         if endpoint not in self._clients:
             self._drop_oldest_idle()
             limiter = RateLimiter(endpoint.concurrency, self.clock)
+            if self._sharing:
+                self._sharing.add(limiter, endpoint)
             self._clients[endpoint] = PooledClient(endpoint, Client(endpoint, self.clock), limiter)
         self._clients.move_to_end(endpoint)
         return self._clients[endpoint]
@@ -66,6 +72,8 @@ class ClientPool:
         self.loop.close()
 
     async def _close_clients(self) -> None:
+        if self._sharing:
+            await self._sharing.stop()
         for pooled in self._clients.values():
             await pooled.client.close()
         self._clients.clear()
@@ -80,11 +88,17 @@ class ClientPool:
 
 _lock = threading.Lock()
 _shared: list[ClientPool] = []
+_limits: list[LimitStore] = []
+
+
+def share_limits(store: LimitStore) -> None:
+    """Share the limits of endpoints with other processes; called before any is asked."""
+    _limits[:] = [store]
 
 
 def shared_pool() -> ClientPool:
     """The pool of this process; a forked child gets its own."""
     with _lock:
         if not _shared or _shared[0].pid != os.getpid():
-            _shared[:] = [ClientPool()]
+            _shared[:] = [ClientPool(limits=next(iter(_limits), None))]
         return _shared[0]

@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final
 
 FIRST_BACKOFF_SECONDS: Final = 0.5
+TAKEN: Final = "other workers make all calls that the connection allows"
 
 Waiter = tuple[int, int, asyncio.Future[None]]  # rank, arrival
 
@@ -34,11 +36,18 @@ class Clock:
 
 
 class RateLimiter:
-    """Limits the concurrent calls of one endpoint; used on one event loop only."""
+    """Limits the concurrent calls of one endpoint; used on one event loop only.
+
+    `allowed` is how many calls other processes leave to this one, None where nobody else asks.
+    """
 
     def __init__(self, concurrency: int, clock: Clock) -> None:
         self.limit = float(concurrency)
         self.in_flight = 0
+        self.demand = 0  # calls under way, waiting or paused
+        self.allowed: int | None = None
+        self.allowed_at = clock.monotonic()
+        self.on_demand: Callable[[], object] = lambda: None
         self._most = concurrency
         self._clock = clock
         self._round = 0
@@ -48,35 +57,53 @@ class RateLimiter:
 
     @property
     def stall_reason(self) -> str:
-        """`rate-limited until 14:05 UTC` while all calls pause, else empty. Thread-safe."""
-        left = self._opens_at - self._clock.monotonic()
-        if left <= 0:
-            return ""
-        return f"rate-limited until {clock_time(self._clock.utc() + timedelta(seconds=left))}"
+        """`rate-limited until 14:05 UTC` while all calls pause, else why none is under way; empty
+        where one is. Thread-safe.
+        """
+        if left := self.pause_seconds:
+            return f"rate-limited until {clock_time(self._clock.utc() + timedelta(seconds=left))}"
+        return TAKEN if self.demand and self.allowed == self.in_flight == 0 else ""
+
+    @property
+    def pause_seconds(self) -> float:
+        """How long all calls still pause."""
+        return max(0.0, self._opens_at - self._clock.monotonic())
 
     @property
     def is_used(self) -> bool:
         """Whether a call holds a slot or waits for one."""
-        return bool(self.in_flight or self._waiting)
+        return bool(self.demand)
 
     async def acquire(self, rank: int = 0) -> int:
         """Wait for a slot and take it. Returns the number of the round, for `slow_down`.
 
         The lowest rank goes first, then the earliest arrival.
         """
-        while True:
-            left = self._opens_at - self._clock.monotonic()
-            if left > 0:
-                await self._clock.sleep(left)
-            elif self.in_flight < int(self.limit):
-                self.in_flight += 1
-                return self._round
-            else:
-                await self._wait_turn(rank)
+        self.demand += 1
+        try:
+            while True:
+                if left := self.pause_seconds:
+                    await self._clock.sleep(left)
+                elif self.in_flight < self._slots:
+                    self.in_flight += 1
+                    return self._round
+                else:
+                    if not self.allowed:
+                        self.on_demand()
+                    await self._wait_turn(rank)
+        except asyncio.CancelledError:
+            self.demand -= 1
+            raise
 
     def release(self) -> None:
         """Return the slot."""
         self.in_flight -= 1
+        self.demand -= 1
+        self._wake()
+
+    def allow(self, calls: int) -> None:
+        """Take no more slots than this; those taken are kept."""
+        self.allowed = calls
         self._wake()
 
     def slow_down(self, in_round: int) -> None:
@@ -93,6 +120,11 @@ class RateLimiter:
         """Hold all calls for that long, unless a pause under way is longer."""
         self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
 
+    @property
+    def _slots(self) -> int:
+        limit = int(self.limit)
+        return limit if self.allowed is None else min(limit, self.allowed)
+
     async def _wait_turn(self, rank: int) -> None:
         """Wait until a slot may be free; a cancelled waiter passes its turn on."""
         turn = asyncio.get_running_loop().create_future()
@@ -105,7 +137,7 @@ class RateLimiter:
             raise
 
     def _wake(self) -> None:
-        free = int(self.limit) - self.in_flight
+        free = self._slots - self.in_flight
         while free > 0 and self._waiting:
             turn = heappop(self._waiting)[-1]
             if not turn.done():

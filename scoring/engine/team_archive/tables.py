@@ -179,6 +179,7 @@ NOT_ARCHIVED: Final[Mapping[str, str]] = {
     "comparison": "computed again when it is looked at",
     "driftresult": "computed again when it is looked at",
     "embedding": "of no team; computed again",
+    "endpointlimit": "calls that processes of this site have under way",
     "grouprole": "groups are those of this site's single sign-on",
     "idempotencykey": "of requests to this site",
     "invitation": "its link is signed by this site",

@@ -20,6 +20,7 @@ from django.utils import timezone
 from scoring.core.database_lock import is_locked
 from scoring.core.disk_full import is_disk_full
 from scoring.core.embeddings import child_process
+from scoring.core.llm import client_pool
 from scoring.core.lost_connection import is_lost
 from scoring.core.private_files import open_private
 from scoring.engine import alerts
@@ -33,6 +34,7 @@ from scoring.engine.processes.memory import Memory
 from scoring.engine.processes.process_pool import Executor, ProcessPool
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import lifecycle
+from scoring.engine.services.endpoint_limits import EndpointLimits, delete_unused_limits
 from scoring.engine.worker.run_dispatcher import RunDispatcher
 from scoring.engine.worker.site_settings import describe_settings, find_differences
 from scoring.engine.worker.upload_runner import UploadRunner
@@ -216,6 +218,7 @@ def clean_up() -> None:
         imports.remove_abandoned,
         IdempotencyKey.objects.delete_expired,
         AttemptCounter.objects.forget_expired,
+        delete_unused_limits,
         OutgoingMail.objects.delete_old,
         apply_due_policies,
         lifecycle.purge_deleted_runs,
@@ -256,6 +259,8 @@ def run_worker(*, with_celery: bool = False) -> None:
         ThreadPool() as threads,
     ):
         child_process.use_child_process()
+        if connection.vendor == "postgresql":  # other machines may have workers, too
+            client_pool.share_limits(EndpointLimits())
         work = WorkerLoop(pool, threads, reading)
         signal.signal(signal.SIGTERM, work.stop)
         signal.signal(signal.SIGINT, work.stop)

@@ -13,8 +13,9 @@ from django.urls import reverse
 from scoring.engine import imports
 from scoring.engine.imports import shared_storage
 from scoring.engine.runs import planning
-from scoring.models import CaseVerdict, Run, Score, Shard, User, Worker
+from scoring.models import CaseVerdict, Connection, Run, Score, Shard, Team, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.stub import Stub
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
 from tests.support.fixtures.sites import Site
 from tests.support.fixtures.storages import SharedStorage, s3_server, shared
@@ -55,6 +56,41 @@ def test_a_file_is_read_by_a_worker_that_did_not_receive_it(
     assert [case.input for case in cases_of(upload.version)] == ["a", "b"]
     wait_until(lambda: shared_storage.names_older_than(-60) == [])
     assert list((sites[1].folder / "spool").glob("*.rows")) == []
+
+
+@pytest.mark.long("two workers ask a model slowly")
+def test_two_workers_together_make_as_many_calls_as_the_connection_allows(
+    sites: list[Site], stub: Stub, team: Team, make_run: MakeRun, make_scorer: MakeScorer
+) -> None:
+    calls = Connection.objects.define(
+        team, "slow", stub.url("same"), offered=[{"name": "stub-1"}], concurrency=3, by=None
+    )
+    judge = make_scorer("factuality", "slow", model="stub-1", connection="slow")
+    stub.latency = 0.2
+    for site in sites:
+        site.start(
+            "worker",
+            EVALSITE_SECRET_KEY=site_settings.SECRET_KEY,
+            EVALSITE_ENCRYPTION_KEY=site_settings.EVALSITE_ENCRYPTION_KEY,
+            EVALSITE_MODEL_HOSTS=",".join(stub.hosts),
+        )
+    wait_until(lambda: Worker.objects.count() == 2)
+    with transaction.atomic():
+        runs = [
+            make_run([f"{name} {number}" for number in range(20)], judge, name=name)
+            for name in "abcd"
+        ]
+    owners: set[str] = set()
+
+    def are_finished() -> bool:
+        owners.update(Run.objects.values_list("lease_owner", flat=True))
+        return not Run.objects.unfinished().exists()
+
+    wait_until(are_finished, 4 * DEADLINE_SECONDS)
+    assert len(owners - {""}) == 2
+    assert stub.most_in_flight == calls.concurrency
+    assert len(stub.requests) == 80
+    assert [Run.objects.get(pk=run.pk).error_count for run in runs] == [0, 0, 0, 0]
 
 
 @pytest.mark.long("two workers start")
