@@ -244,18 +244,19 @@ def read_broker(name: str) -> str:
 
 
 def read_uploads(name: str) -> dict[str, Any] | None:
-    """Django's settings of the storage that machines share uploaded files by: an existing folder,
-    or a bucket as `s3://bucket/prefix`. None where it is not set.
+    """Django's settings of the storage that machines share uploaded files by: the full path of a
+    folder, which need not be there at every moment, or a bucket as `s3://bucket/prefix`. None where
+    it is not set.
     """
     text = read_line(name)
     if not text:
         return None
     if text.startswith("s3://"):
         return _read_bucket(name, text)
-    if not Path(text).is_absolute() or not Path(text).is_dir():
+    if not Path(text).is_absolute():
         raise ImproperlyConfigured(
-            f"{name} is {text!r}; it is the full path of an existing folder that all machines"
-            " share, or s3://bucket/prefix"
+            f"{name} is {text!r}; it is the full path of a folder that all machines share, or"
+            " s3://bucket/prefix"
         )
     return {
         "BACKEND": "django.core.files.storage.FileSystemStorage",

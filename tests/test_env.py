@@ -303,11 +303,10 @@ def test_uploads_may_be_in_a_folder_or_a_bucket(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("/no/such/folder", "an existing folder"),
-        ("shared", "an existing folder"),
-        (".", "an existing folder"),
+        ("shared", "the full path of a folder"),
+        (".", "the full path of a folder"),
         ("s3:///prefix", "the bucket's name is missing"),
-        ("gs://evals", "an existing folder"),
+        ("gs://evals", "the full path of a folder"),
     ],
 )
 def test_uploads_elsewhere_are_refused(

@@ -82,6 +82,8 @@ def _render(
 ) -> HttpResponse:
     """The upload's page with the context of its next step."""
     codes = {problem["code"] for problem in upload.problems}
+    if fault := context.get("fault"):
+        codes.add(fault.code)
     is_file_at_fault = not NOT_THE_FILE & codes
     context |= {"team": upload.team, "upload": upload, "is_file_at_fault": is_file_at_fault}
     is_refused = request.method == "POST" and upload.state in WAITING

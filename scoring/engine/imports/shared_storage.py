@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.core.files.base import File
-from django.core.files.storage import Storage, storages
+from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.utils import timezone
 
 from scoring.core.disk_full import is_disk_full
@@ -86,8 +86,13 @@ def names_older_than(seconds: float) -> list[str]:
 
 @contextmanager
 def _reaching() -> Iterator[Storage]:
+    storage = storages[ALIAS]
+    if isinstance(storage, FileSystemStorage) and not Path(storage.location).is_dir():
+        # Django would make it, below the place where it is to be mounted.
+        log.warning("the folder of uploaded files is not there: %s", storage.location)
+        raise StorageUnreachableError
     try:
-        yield storages[ALIAS]
+        yield storage
     except FileNotFoundError:
         raise
     except _faults() as fault:

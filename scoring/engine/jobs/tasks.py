@@ -50,6 +50,11 @@ class RunningTasks(Generic[Row]):
         """How many more may be started."""
         return self._limit - len(self._futures)
 
+    @property
+    def have_ended(self) -> bool:
+        """Whether one has, and is to be collected."""
+        return any(future.done() for future in self._futures.values())
+
     def start(self, row: Row, function: Callable[..., Any], *args: Any) -> None:
         """Start the task of a row, whose lease is ours if it has one."""
         self._futures[row] = submit(self._executor, function, *args)

@@ -125,7 +125,7 @@ class WorkerLoop:
 
     def _round(self) -> None:
         self._tick()
-        if self._changes.are_due():
+        if self._changes.are_due() or self._uploads.is_due:
             self._dispatcher.take_waiting()
             self._jobs.step()
             self._uploads.step()

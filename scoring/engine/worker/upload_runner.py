@@ -44,6 +44,12 @@ class UploadRunner:
     def is_idle(self) -> bool:
         return not len(self._tasks) and self._cleaning is None
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a task has ended, or an upload that was left alone is to be tried again."""
+        now = time.monotonic()
+        return self._tasks.have_ended or any(now >= until for until in self._left_until.values())
+
     def step(self) -> None:
         """Collect what ended, else start the next upload or the cleaning."""
         if self.is_idle:
@@ -78,8 +84,8 @@ class UploadRunner:
         from scoring.engine.imports.upload_storage import EXTERNAL, is_within_reach
 
         now = time.monotonic()
-        left = [upload for upload, until in self._left_until.items() if now < until]
-        waiting = Upload.objects.filter(state__in=WORKING).exclude(pk__in=left)
+        self._left_until = {pk: until for pk, until in self._left_until.items() if now < until}
+        waiting = Upload.objects.filter(state__in=WORKING).exclude(pk__in=self._left_until)
         for upload in waiting.exclude(stored_name__endswith=EXTERNAL).order_by("pk"):
             is_ours = is_within_reach(upload) or not has_other_workers()
             if is_ours and lease.acquire(upload):

@@ -90,6 +90,19 @@ def test_a_copy_that_breaks_off_leaves_nothing(
     assert list(elsewhere.iterdir()) == []
 
 
+def test_a_folder_that_is_not_there_is_not_made(
+    put: Put, settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is where a share is to be mounted."""
+    backend = "django.core.files.storage.FileSystemStorage"
+    storage = {"BACKEND": backend, "OPTIONS": {"location": str(tmp_path / "mount" / "evals")}}
+    settings.STORAGES = {**settings.STORAGES, "uploads": storage}
+    with pytest.raises(StorageUnreachableError):
+        put(ROWS)
+    assert f"the folder of uploaded files is not there: {tmp_path}/mount/evals" in caplog.text
+    assert not (tmp_path / "mount").exists()
+
+
 def test_what_cannot_be_kept_is_no_upload(
     shared: SharedStorage, put: Put, spooled: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -97,7 +110,7 @@ def test_what_cannot_be_kept_is_no_upload(
     with pytest.raises(FileProblem) as raised:
         put(ROWS)
     assert raised.value.code == "storage_unreachable"
-    assert "the storage of uploaded files cannot be used" in caplog.text
+    assert ("cannot be used" if shared.server else "is not there") in caplog.text
     assert not Upload.objects.exists()
     assert list(spooled.iterdir()) == []
 
@@ -118,6 +131,7 @@ def test_the_worker_waits_for_a_storage_out_of_reach(
     runner = UploadRunner(InlineExecutor(), lambda: None)
     for _ in range(20):
         runner.step()
+    assert not runner.is_due
     upload.refresh_from_db()
     assert (upload.state, upload.lease_owner) == (UploadState.CHECKING, "")
     assert imports.stage_of(upload) == "waiting for the storage of files"
@@ -128,6 +142,7 @@ def test_the_worker_waits_for_a_storage_out_of_reach(
     upload.refresh_from_db()
     assert upload.state == UploadState.CHECKING  # it is left alone for a while
     now[0] += upload_runner.LEAVE_SECONDS
+    assert runner.is_due
     runner.step()
     upload.refresh_from_db()
     assert (upload.state, upload.problems, upload.report["rows"]) == (UploadState.CHECKED, [], 2)

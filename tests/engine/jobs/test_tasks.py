@@ -38,9 +38,12 @@ def test_tasks_that_have_ended_are_collected_once_with_their_faults() -> None:
     for job in jobs:
         running.start(job, print)
     assert (running.free, running.ids, len(running)) == (0, [1, 2, 3], 3)
+    assert not running.have_ended
     executor.futures[1].set_result(None)
     executor.futures[2].set_exception(fault)
+    assert running.have_ended
     assert running.collect() == [EndedTask(jobs[1], None), EndedTask(jobs[2], fault)]
+    assert not running.have_ended
     assert (running.collect(), running.free, list(running)) == ([], 2, jobs[:1])
     assert (running.abandon(), len(running)) == (jobs[:1], 0)
 

@@ -33,7 +33,11 @@ def test_columns_cannot_be_chosen_without_the_file(
     upload = sent(browser)
     (spool / upload.stored_name).unlink()  # it was received by another machine
     shared.disappear()
-    assert "<code>storage_unreachable</code>" in html_of(browser, upload)
+    page = html_of(browser, upload)
+    assert "<code>storage_unreachable</code>" in page
+    assert "Try again</a>" in page
+    assert "Read again" not in page
+    assert "Read the file in another way" not in page
     upload.refresh_from_db()
     assert (upload.state, upload.problems) == ("received", [])
 
