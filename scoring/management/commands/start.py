@@ -47,6 +47,11 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--host", default=DEFAULT_HOST)
         parser.add_argument("--demo", action="store_true", help="load the demo team, once")
+        parser.add_argument(
+            "--no-worker",
+            action="store_true",
+            help="run the web server alone, where workers are started in another way",
+        )
 
     def handle(self, *_: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
@@ -54,7 +59,8 @@ class Command(BaseCommand):
         if proxies and isinstance(proxies, int) and _is_public(host):
             raise usage_error(BELIEVES_ANYBODY.format(host=host))
         with _listen(host, port) as listener:  # first of all: nothing is begun on a busy port
-            _check_free()
+            if not options["no_worker"]:
+                _check_free()
             watch_disk()
             try:
                 with reporting_disk_full(), open_site():
@@ -74,8 +80,10 @@ class Command(BaseCommand):
             shown = "localhost" if host == DEFAULT_HOST else host
             self._greet(_site_url() or f"http://{shown}:{listener.getsockname()[1]}")
         connection.close()
-        command = [sys.executable, str(ROOT / "manage.py"), "worker", "--parent-fd", "0"]
-        if not Supervisor([_web(listener), Child("worker", command, ROOT)]).run():
+        children = [_web(listener)]
+        if not options["no_worker"]:
+            children.append(_worker())
+        if not Supervisor(children).run():
             raise CommandError("the web server does not start; its messages are above")
 
     def _migrate(self) -> None:
@@ -136,6 +144,11 @@ def _check_free() -> None:
                 text = f"another site or worker runs on {settings.DATA_DIR}; stop it first"
                 raise usage_error(text) from None
             time.sleep(0.1)
+
+
+def _worker() -> Child:
+    command = [sys.executable, str(ROOT / "manage.py"), "worker", "--parent-fd", "0"]
+    return Child("worker", command, ROOT)
 
 
 def _web(listener: socket.socket) -> Child:

@@ -126,6 +126,22 @@ def test_an_address_beyond_this_machine_is_warned_of(site: Site) -> None:
     assert "Warning: 0.0.0.0 can be reached from other machines" in site.log
 
 
+def test_the_web_server_alone_leaves_the_worker_to_others(site: Site, port: int) -> None:
+    def status(path: str) -> int:
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}{path}"):
+            return 200
+        return 0
+
+    web = site.start("start", "--no-worker", "--port", str(port))
+    wait_until(lambda: status("/readyz") == 200)
+    assert status("/healthz") == 0
+    site.start("worker")  # in the same folder
+    wait_until(lambda: status("/healthz") == 200)
+    web.send_signal(signal.SIGTERM)
+    assert web.wait(DEADLINE_SECONDS) == 0
+    assert Worker.objects.exists()
+
+
 def test_the_worker_runs_at_a_lower_priority_than_the_pages(shared: Running) -> None:
     worker = int(shared.worker.rpartition(":")[2])
     family = descendants(shared.process.pid)
