@@ -181,6 +181,12 @@ def has_role(user: User, team: Team, role: Role) -> bool:
     return _held_role(user, team.pk) >= role
 
 
+def check_site_administrator(user: User) -> None:
+    """Raises PermissionDenied for whoever does not administer the site as a whole."""
+    if not user.is_superuser:
+        raise PermissionDenied("This is for administrators of the site.")
+
+
 def permissions(user: User, team: Team) -> dict[str, bool]:
     """Whether the person `may_review`, `may_edit` and `may_administer`, as templates ask."""
     return _permissions(_held_role(user, team.pk))

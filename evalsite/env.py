@@ -98,6 +98,14 @@ def read_line(name: str, default: str = "") -> str:
     return text
 
 
+def read_token(name: str) -> str:
+    """A secret word of 20 or more characters; "" where it is not set."""
+    text = read_line(name)
+    if text and (len(text) < 20 or len(set(text)) < 5):
+        raise ImproperlyConfigured(f"{name} is too weak: use 20 or more random characters")
+    return text
+
+
 def read_choice(name: str, *choices: str) -> str:
     """One of a few words, the first where the variable is not set."""
     text = os.environ.get(name, choices[0]).strip().lower()
@@ -341,6 +349,8 @@ MODEL_HOSTS = read_list("EVALSITE_MODEL_HOSTS")
 MODEL_FOLDERS = read_list("EVALSITE_MODEL_FOLDERS")
 WEBHOOK_HOSTS = read_list("EVALSITE_WEBHOOK_HOSTS")
 URL = read_url("EVALSITE_URL")
+LOG_FORMAT = read_choice("EVALSITE_LOG_FORMAT", "text", "json")
+METRICS_TOKEN = read_token("EVALSITE_METRICS_TOKEN")
 MAIL_HOST = read_line("EVALSITE_MAIL_HOST")
 MAIL_PORT = read_integer("EVALSITE_MAIL_PORT", 587)
 MAIL_SECURITY = read_choice("EVALSITE_MAIL_SECURITY", "starttls", "tls", "none")

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from evalsite import env
+from scoring.core import log_context
 from scoring.core.private_files import make_private
 
 DEBUG = env.DEBUG
@@ -29,6 +30,7 @@ EVALSITE_MODEL_HOSTS = frozenset(env.MODEL_HOSTS)
 EVALSITE_MODEL_FOLDERS = env.MODEL_FOLDERS
 EVALSITE_WEBHOOK_HOSTS = frozenset(env.WEBHOOK_HOSTS)
 EVALSITE_URL = env.URL
+EVALSITE_METRICS_TOKEN = env.METRICS_TOKEN
 EVALSITE_MAIL_HOST = env.MAIL_HOST
 EVALSITE_OPENAI_API_KEY = env.OPENAI_API_KEY
 EVALSITE_OPENAI_BASE_URL = env.OPENAI_BASE_URL
@@ -72,6 +74,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "evalsite.middleware.stack_room.StackRoom",
+    "evalsite.middleware.request_ids.RequestIds",
     "evalsite.middleware.probes.HealthProbes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -241,7 +244,8 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = env.HTTPS and env.HSTS != "host"
 SECURE_HSTS_PRELOAD = env.HTTPS and env.HSTS == "preload"
 # Other hosts of the domain are not this site's to bind, nor for a year: EVALSITE_HSTS asks for it.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # probes come past the proxy, over plain HTTP
+# Probes come past the proxy, over plain HTTP.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SESSION_COOKIE_SAMESITE = "Lax"
 
 REST_FRAMEWORK: dict[str, Any] = {
@@ -274,12 +278,26 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
+LOGGED_IDS = [f"{name}_id" for name in log_context.NAMES]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "filters": {"ids": {"()": "scoring.core.log_context.IdsFilter"}},
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s%(ids)s"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "fmt": ["asctime", "levelname", "name", "message", "process", *LOGGED_IDS],
+            "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+        },
+    },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr}
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "filters": ["ids"],
+            "formatter": env.LOG_FORMAT,
+            "stream": sys.stderr,
+        }
     },
     "loggers": {
         "evalsite": {"handlers": ["stderr"], "level": "INFO"},

@@ -286,6 +286,15 @@ def test_the_packages_of_a_broker_are_named(monkeypatch: pytest.MonkeyPatch, mis
         env.read_broker("CELERY_BROKER_URL")
 
 
+def test_a_token_is_not_a_word_that_is_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALSITE_METRICS_TOKEN", "k3J9-mQ7x_pL2vN8wR5t")
+    assert env.read_token("EVALSITE_METRICS_TOKEN") == "k3J9-mQ7x_pL2vN8wR5t"
+    for weak in ("monitoring", "a" * 40):
+        monkeypatch.setenv("EVALSITE_METRICS_TOKEN", weak)
+        with pytest.raises(ImproperlyConfigured, match="is too weak"):
+            env.read_token("EVALSITE_METRICS_TOKEN")
+
+
 def test_uploads_may_be_in_a_folder_or_a_bucket(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

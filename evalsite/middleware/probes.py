@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-PATH: Final = "/healthz"
+PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class HealthProbes:
@@ -22,7 +22,7 @@ class HealthProbes:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if request.path == PATH and settings.ALLOWED_HOSTS:
+        if request.path in PATHS and settings.ALLOWED_HOSTS:
             request.META.pop("HTTP_X_FORWARDED_HOST", None)
             request.META["HTTP_HOST"] = settings.ALLOWED_HOSTS[0].lstrip(".")
         return self._get_response(request)

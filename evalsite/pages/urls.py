@@ -18,6 +18,7 @@ ROOMS: Final = (
     "drift",
     "gates",
     "home",
+    "operations",
     "review",
     "runs",
     "scorers",

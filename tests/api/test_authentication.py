@@ -60,7 +60,9 @@ def test_anothers_object_answers_exactly_like_a_missing_one(
     missing = charlies.get("scorers/01890000-0000-7000-8000-000000000000/")
     assert theirs.status_code == missing.status_code == 404
     assert theirs.content == missing.content
+    ids = {answer.headers.pop("X-Request-ID") for answer in (theirs, missing)}
     assert theirs.headers == missing.headers
+    assert len(ids) == 2
     assert alices.get(f"scorers/{close_enough.uuid}/").status_code == 200
 
 

@@ -35,6 +35,9 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "invitation": (OPEN, OPEN),  # whoever has the link
     "join": (OPEN, OPEN),
     "healthz": (OPEN, None),
+    "readyz": (OPEN, None),
+    "metrics": (OPEN, None),  # whoever has the token; here there is none
+    "operations": (OWN, None),  # who administers the site
     "asset": (OPEN, None),
     "setup": (OPEN, OPEN),
     "home": (PERSON, None),

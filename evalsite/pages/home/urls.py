@@ -1,4 +1,4 @@
-"""The addresses of the start page, the notices, the team and the health check."""
+"""The addresses of the start page, the notices and the team."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from django.urls import path
 
 from evalsite.pages.home import notices
 from evalsite.pages.home import views as home
-from evalsite.pages.web import health
 
 urlpatterns = [
-    path("healthz", health.healthz, name="healthz"),
     path("", home.home, name="home"),
     path("demo/", home.load_demo, name="load_demo"),
     path("notices/", notices.notices, name="notices"),

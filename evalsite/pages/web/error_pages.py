@@ -16,9 +16,9 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
-from django.views.defaults import server_error
 
 from scoring.core import database_lock, disk_full, lost_connection
+from scoring.core.log_context import current_ids
 from scoring.engine.processes.disk_space import is_out_of_space, release_reserve
 from scoring.engine.tryout.queue import BusyError
 
@@ -74,9 +74,9 @@ def unread_body(fault: OSError) -> HttpResponse:
     return insufficient_storage() if disk_full.is_disk_full(fault) else request_timeout()
 
 
-def internal_error(request: HttpRequest) -> HttpResponse:
+def internal_error(_request: HttpRequest) -> HttpResponse:
     """Django's `handler500`, called while the exception is handled: middleware can fail as well."""
-    return _response_to(sys.exc_info()[1]) or server_error(request)
+    return _response_to(sys.exc_info()[1]) or _page(500, "")
 
 
 class StorageFaultMiddleware:
@@ -137,5 +137,5 @@ def _response_to(fault: BaseException | None) -> HttpResponse | None:
 
 
 def _page(status: int, code: str, *, is_cut: bool = False) -> HttpResponse:
-    context = {"error_code": code, "is_cut": is_cut}
+    context = {"error_code": code, "is_cut": is_cut, "request_id": current_ids().get("request")}
     return HttpResponse(render_to_string(f"{status}.html", context), status=status)

@@ -16,6 +16,7 @@ from django.db.models import F
 from django.utils.module_loading import import_string
 
 from scoring.core.json_text import replace_unstorable
+from scoring.core.log_context import log_context
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import is_unwritable
 from scoring.models import Job, JobKind, JobState, Team, User
@@ -104,6 +105,11 @@ def run_job(job: Job) -> None:
 
     Raises where the database cannot be used at present and the job can be repeated.
     """
+    with log_context(job=job.uuid):
+        _run_job(job)
+
+
+def _run_job(job: Job) -> None:
     row = Job.objects.filter(pk=job.pk)
     row.update(state=JobState.WORKING, try_count=F("try_count") + 1, answer={})
     try:

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from scoring.core import configured, contract
 from scoring.core.contract import Json, ServiceError
+from scoring.core.log_context import log_context
 from scoring.engine.outputs import generation as outputs_generation
 from scoring.engine.runs import requirements, score_reuse
 from scoring.engine.services.team_services import services_for
@@ -54,7 +55,8 @@ def execute_shard(shard_id: int) -> None:
     """
     shard = Shard.objects.select_related("attempt__run").get(pk=shard_id)
     if not shard.done_at:
-        _STEPS[AttemptKind(shard.attempt.kind)](shard)
+        with log_context(run=shard.attempt.run.uuid, shard=shard.pk):
+            _STEPS[AttemptKind(shard.attempt.kind)](shard)
 
 
 def fail_shard(shard_id: int, code: str, reason: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 
+from scoring.core.log_context import log_context
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.outputs import generation
@@ -121,12 +122,13 @@ class RunDispatcher:
 
     def _guard(self, run: Run, step: Callable[[], Any]) -> None:
         """Take a step of one run. What goes wrong ends that run, not the worker."""
-        try:
-            step()
-        except Exception as fault:
-            if is_unwritable(fault):
-                raise
-            self._give_up(run, fault)
+        with log_context(run=run.uuid):
+            try:
+                step()
+            except Exception as fault:
+                if is_unwritable(fault):
+                    raise
+                self._give_up(run, fault)
 
     def _give_up(self, run: Run, fault: Exception) -> None:
         """End the run with its cause; where not even that works, leave it alone for a while."""

@@ -6,12 +6,13 @@ A worker of other scorers, settings or code would score the same case otherwise 
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.conf import settings
 
@@ -69,6 +70,27 @@ def find_differences() -> list[str]:
         for name in sorted(own.keys() | other.settings.keys())
         if own.get(name) != other.settings.get(name)
     ]
+
+
+class Difference(NamedTuple):
+    """What workers do not have in common: each value, and the names of those who have it."""
+
+    name: str
+    values: list[tuple[str, list[str]]]
+
+
+def compare_workers(workers: Iterable[Worker]) -> list[Difference]:
+    """What differs between these; who says nothing of itself is left out."""
+    telling = [worker for worker in workers if worker.settings]
+    names = sorted({name for worker in telling for name in worker.settings})
+    differences = []
+    for name in names:
+        values: dict[str, list[str]] = {}
+        for worker in telling:
+            values.setdefault(worker.settings.get(name, MISSING), []).append(worker.name)
+        if len(values) > 1:
+            differences.append(Difference(name, list(values.items())))
+    return differences
 
 
 def _difference(name: str, here: str, there: str, other: Worker) -> str:

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final
 
+from scoring.core.log_context import log_context
 from scoring.engine.imports.shared_storage import StorageUnreachableError
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import is_unwritable
@@ -121,8 +122,9 @@ def process_upload(upload_id: int) -> None:
     from scoring.engine import imports
 
     upload = Upload.objects.get(pk=upload_id)
-    imports.fetch_file(upload)
-    if upload.state == UploadState.CHECKING:
-        imports.check_upload(upload)
-    elif upload.state == UploadState.LOADING:
-        imports.import_upload(upload)
+    with log_context(upload=upload.uuid):
+        imports.fetch_file(upload)
+        if upload.state == UploadState.CHECKING:
+            imports.check_upload(upload)
+        elif upload.state == UploadState.LOADING:
+            imports.import_upload(upload)

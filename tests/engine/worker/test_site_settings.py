@@ -13,7 +13,12 @@ from pytest_django.fixtures import Settings
 from scoring.engine.jobs import lease
 from scoring.engine.worker import site_settings
 from scoring.engine.worker.main import record_heartbeat
-from scoring.engine.worker.site_settings import describe_settings, find_differences
+from scoring.engine.worker.site_settings import (
+    Difference,
+    compare_workers,
+    describe_settings,
+    find_differences,
+)
 from scoring.models import Worker
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +76,22 @@ def test_what_differs_is_said(changes: dict[str, Any], said: str) -> None:
     own = describe_settings()
     values = {"torch": own["the package torch"], "Python": own["Python"]}
     assert find_differences() == [said.format(**values)]
+
+
+def test_what_several_workers_have_otherwise_is_listed_once() -> None:
+    workers = [
+        Worker(name=name, settings={"Python": python, "EVALSITE_URL": ""} | more)
+        for name, python, more in (
+            ("a:1", "3.11.7", {}),
+            ("b:1", "3.12.1", {"the scorer tone": "1.0"}),
+            ("c:1", "3.11.7", {}),
+        )
+    ]
+    workers.append(Worker(name="of an older version:1"))
+    assert compare_workers(workers) == [
+        Difference("Python", [("3.11.7", ["a:1", "c:1"]), ("3.12.1", ["b:1"])]),
+        Difference("the scorer tone", [("missing", ["a:1", "c:1"]), ("1.0", ["b:1"])]),
+    ]
 
 
 def test_a_worker_that_ended_or_said_nothing_is_not_compared() -> None:

@@ -21,7 +21,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from evalsite.pages.web import error_pages, health
+from evalsite.pages.operations import health
+from evalsite.pages.web import error_pages
 from scoring.engine.tryout import tryout
 from scoring.models import Dataset, Member, Scorer, Team, Upload, User
 from tests.conftest import MakeDataset

@@ -6,12 +6,14 @@ from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from scoring.engine.jobs import lease
 from scoring.engine.runs.progress import ALIVE_SECONDS
+from scoring.engine.upgrades import known_migrations
 from scoring.models import Worker
 
 URL = "/healthz"
@@ -76,3 +78,35 @@ def test_it_answers_over_plain_http(client: Client, db: None, settings: Settings
     seen(0)
     assert client.get(URL).status_code == 200
     assert client.get("/").status_code == 301
+
+
+class TestReadiness:
+    def test_a_process_with_its_database_is_ready_without_a_worker(
+        self, client: Client, db: None
+    ) -> None:
+        answer = client.get("/readyz")
+        assert answer.status_code == 200
+        assert answer.json() == {"ready": True, "database": True, "schema": True}
+
+    def test_it_is_not_before_the_database_was_migrated(self, client: Client, db: None) -> None:
+        newest = max(known_migrations())
+        MigrationRecorder.Migration.objects.filter(app="scoring", name=newest).delete()
+        answer = client.get("/readyz")
+        assert answer.status_code == 503
+        assert answer.json() == {"ready": False, "database": True, "schema": False}
+
+    def test_it_is_with_the_database_of_a_newer_version(self, client: Client, db: None) -> None:
+        """The old processes answer until the new ones have started."""
+        MigrationRecorder.Migration.objects.create(
+            app="scoring", name="9999_newer", applied=timezone.now()
+        )
+        assert client.get("/readyz").status_code == 200
+
+    def test_it_is_not_without_its_database(self, client: Client, db: None) -> None:
+        def fail(*_: object) -> None:
+            raise DatabaseError("disk I/O error")
+
+        with connection.execute_wrapper(fail):
+            answer = client.get("/readyz")
+        assert answer.status_code == 503
+        assert answer.json() == {"ready": False, "database": False, "schema": False}
