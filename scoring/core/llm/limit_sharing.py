@@ -138,5 +138,6 @@ class LimitSharing:
             limiter.allow(before if waited < EXPIRE_SECONDS else 0)
             return
         limiter.allowed_at = self._clock.monotonic()
+        limiter.is_refused = bool(usage.demand) and not allowance.calls
         limiter.pause(allowance.pause_seconds)
         limiter.allow(allowance.calls)

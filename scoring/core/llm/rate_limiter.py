@@ -38,7 +38,8 @@ class Clock:
 class RateLimiter:
     """Limits the concurrent calls of one endpoint; used on one event loop only.
 
-    `allowed` is how many calls other processes leave to this one, None where nobody else asks.
+    `allowed` is how many calls other processes leave to this one, None where nobody else asks;
+    `is_refused` while they leave none of those it wants.
     """
 
     def __init__(self, concurrency: int, clock: Clock) -> None:
@@ -46,6 +47,7 @@ class RateLimiter:
         self.in_flight = 0
         self.demand = 0  # calls under way, waiting or paused
         self.allowed: int | None = None
+        self.is_refused = False
         self.allowed_at = clock.monotonic()
         self.on_demand: Callable[[], object] = lambda: None
         self._most = concurrency
@@ -62,7 +64,7 @@ class RateLimiter:
         """
         if left := self.pause_seconds:
             return f"rate-limited until {clock_time(self._clock.utc() + timedelta(seconds=left))}"
-        return TAKEN if self.demand and self.allowed == self.in_flight == 0 else ""
+        return TAKEN if self.is_refused and not self.in_flight else ""
 
     @property
     def pause_seconds(self) -> float:

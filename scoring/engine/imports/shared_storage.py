@@ -11,8 +11,8 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import timedelta
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -78,10 +78,17 @@ def delete(name: str) -> None:
 
 def names_older_than(seconds: float) -> list[str]:
     """Of the files that uploads have left there. Raises StorageUnreachableError."""
-    oldest = timezone.now() - timedelta(seconds=seconds)
     with _reaching() as storage:
         names = [name for name in storage.listdir("")[1] if _OURS.fullmatch(name)]
-        return [name for name in names if storage.get_modified_time(name) < oldest]
+    oldest = timezone.now() - timedelta(seconds=seconds)
+    return [name for name in names if _is_older(name, oldest)]
+
+
+def _is_older(name: str, moment: datetime) -> bool:
+    """Not if it is gone meanwhile, since its rows are stored."""
+    with suppress(FileNotFoundError, StorageUnreachableError), _reaching() as storage:
+        return storage.get_modified_time(name) < moment
+    return False
 
 
 @contextmanager

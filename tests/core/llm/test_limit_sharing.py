@@ -209,6 +209,7 @@ def test_who_gets_nothing_says_why(pool: ClientPool, store: Store) -> None:
     store.calls = 0
     begin_calls(pool, 1)
     limiter = pool.start(client_of(pool)).result(DEADLINE_SECONDS).limiter
+    assert limiter.stall_reason == ""  # until others have said so
     wait_until(lambda: limiter.stall_reason == TAKEN)
     store.calls = 1
     wait_until(lambda: limiter.stall_reason == "")

@@ -182,6 +182,17 @@ def test_cleaning_removes_what_no_open_upload_needs(
     assert sorted(storage.listdir("")[1]) == sorted([needed.stored_name, "somebody's.rows"])
 
 
+def test_a_file_that_goes_while_they_are_listed_is_none_of_them(
+    shared: SharedStorage, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept_one, gone = put(ROWS), put(ROWS)
+    storage: Any = storages["uploads"]
+    listed = storage.listdir("")
+    storage.delete(gone.stored_name)
+    monkeypatch.setattr(storage, "listdir", lambda _: listed)
+    assert kept() == [kept_one.stored_name]
+
+
 def test_what_may_still_be_stored_is_not_cleaned(shared: SharedStorage, put: Put) -> None:
     storages["uploads"].save(f"{'0' * 32}.rows", io.BytesIO(ROWS))
     imports.remove_abandoned()
