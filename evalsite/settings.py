@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from pythonjsonlogger.core import RESERVED_ATTRS
 
 from evalsite import env
 from scoring.core import log_context
@@ -289,6 +290,8 @@ LOGGING = {
             "()": "pythonjsonlogger.json.JsonFormatter",
             "fmt": ["asctime", "levelname", "name", "message", "process", *LOGGED_IDS],
             "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+            # `ids` says again what the fields say, `request` is an object of Django's.
+            "reserved_attrs": [*RESERVED_ATTRS, "ids", "request"],
         },
     },
     "handlers": {

@@ -10,7 +10,7 @@ from uuid import uuid4
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from scoring.core.log_context import log_context
+from scoring.core.log_context import META_KEY, log_context
 
 HEADER: Final = "X-Request-ID"
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}")  # what proxies send; anything else gets a new one
@@ -25,6 +25,7 @@ class RequestIds:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get(HEADER, "")
         request_id = given if _ID.fullmatch(given) else uuid4().hex
+        request.META[META_KEY] = request_id  # Django logs refusals when the block is over
         with log_context(request=request_id):
             response = self._get_response(request)
         response[HEADER] = request_id

@@ -11,6 +11,8 @@ from typing import Final
 _ids: ContextVar[Mapping[str, str]] = ContextVar("log_context", default={})  # noqa: B039  never changed
 
 NAMES: Final = ("request", "run", "shard", "job", "upload")
+#: Where a request of Django has its id, also when the block around it has ended.
+META_KEY: Final = "HTTP_X_REQUEST_ID"
 
 
 @contextmanager
@@ -28,11 +30,17 @@ def current_ids() -> Mapping[str, str]:
     return _ids.get()
 
 
+def _ids_of_request(record: logging.LogRecord) -> Mapping[str, str]:
+    """What Django hands over with its lines about an answer."""
+    meta = getattr(getattr(record, "request", None), "META", {})
+    return {"request": meta[META_KEY]} if META_KEY in meta else {}
+
+
 class IdsFilter(logging.Filter):
     """Gives a record the ids as attributes, for JSON, and as ` run=…` in `ids`, for text."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        ids = current_ids()
+        ids = {**_ids_of_request(record), **current_ids()}
         for name in NAMES:
             setattr(record, f"{name}_id", ids.get(name))
         record.ids = "".join(f" {name}={value}" for name, value in ids.items())

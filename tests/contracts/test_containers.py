@@ -25,7 +25,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 MANIFESTS: list[Any] = list(yaml.safe_load_all((ROOT / "docs" / "kubernetes.yaml").read_text()))
 #: Read by libraries, not by evalsite/env.py.
-OF_LIBRARIES: Final = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+OF_LIBRARIES: Final = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"}
 
 NOT_COPIED: Final = shutil.ignore_patterns("__pycache__")
 
@@ -83,6 +83,12 @@ def test_compose_asks_for_every_secret() -> None:
         assert environment[name] == f"${{{name}:?}}"
     texts = [environment["DATABASE_URL"], environment["CELERY_BROKER_URL"]]
     assert all(":?}@" in text for text in texts)
+
+
+def test_compose_hands_over_what_else_is_set() -> None:
+    """Else a model's key or the mail's host, set beside the secrets, would reach no container."""
+    for name in ("web", "worker"):
+        assert COMPOSE["services"][name]["env_file"] == [".env"]
 
 
 def test_volumes_and_services_of_compose_exist() -> None:

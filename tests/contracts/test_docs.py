@@ -28,6 +28,7 @@ from tests.stub.wire import verdict
 from tests.support.paths import ROOT
 
 DOCS = ROOT / "docs"
+DECISIONS = DOCS / "decisions"
 
 
 def blocks(name: str, language: str = "python") -> list[str]:
@@ -86,6 +87,12 @@ def test_every_page_the_readme_links_to_is_there() -> None:
     readme = (DOCS.parent / "README.md").read_text()
     for target in re.findall(r"\]\(([^)#:]+)\)", readme):
         assert (DOCS.parent / target).exists(), target
+
+
+def test_every_decision_is_in_the_list_of_decisions() -> None:
+    text = (DECISIONS / "README.md").read_text()
+    listed = re.findall(r"^\| \[[^]]+\]\((\S+\.md)\)", text, re.MULTILINE)
+    assert sorted([*listed, "README.md"]) == sorted(path.name for path in DECISIONS.glob("*.md"))
 
 
 SOURCES = ("core/llm/*.py", "core/scorers/llm_judge.py", "engine/services/team_services.py")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from threading import Thread
+from types import SimpleNamespace
 
 from scoring.core.log_context import IdsFilter, current_ids, log_context
 
 
-def filtered() -> logging.LogRecord:
+def filtered(**attributes: object) -> logging.LogRecord:
     record = logging.LogRecord("evalsite", logging.INFO, __file__, 1, "Done.", (), None)
+    record.__dict__.update(attributes)
     assert IdsFilter().filter(record)
     return record
 
@@ -26,6 +28,13 @@ def test_outside_of_them_it_names_nothing() -> None:
     with log_context(run="r-1"):
         pass
     assert filtered().__dict__["ids"] == ""
+
+
+def test_a_line_about_an_answer_names_its_request() -> None:
+    """Django logs a refusal when all middleware is done."""
+    record = filtered(request=SimpleNamespace(META={"HTTP_X_REQUEST_ID": "r-9"}))
+    assert (record.__dict__["request_id"], record.__dict__["ids"]) == ("r-9", " request=r-9")
+    assert filtered(request="a socket").__dict__["request_id"] is None
 
 
 def test_the_inner_block_counts_until_its_end() -> None:

@@ -14,10 +14,12 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
 from evalsite.middleware.request_ids import RequestIds
-from scoring.core.log_context import current_ids
+from scoring.core.log_context import NAMES, current_ids
 from tests.support.paths import ROOT
 
 OWN = re.compile(r"[0-9a-f]{32}")
+#: What each line of the log has as JSON.
+KEYS = {"time", "level", "logger", "message", "process"} | {f"{name}_id" for name in NAMES}
 
 
 def answered(**headers: str) -> Any:
@@ -74,6 +76,8 @@ def test_the_log_is_text_or_json(kind: str, tmp_path: Any) -> None:
         "from scoring.core.log_context import log_context\n"
         "with log_context(run='r-1', shard=7):\n"
         "    logging.getLogger('scoring.engine').warning('%s is late', 'It')\n"
+        "from django.test import Client\n"
+        "Client().get('/healthz', headers={'X-Request-ID': 'from-the-proxy'})\n"
     )
     environment = {
         "DJANGO_SETTINGS_MODULE": "evalsite.settings",
@@ -88,12 +92,16 @@ def test_the_log_is_text_or_json(kind: str, tmp_path: Any) -> None:
         text=True,
         check=True,
     )
-    (line,) = done.stderr.splitlines()
+    line, refusal = done.stderr.splitlines()
     if kind == "text":
         assert line.endswith("WARNING scoring.engine: It is late run=r-1 shard=7")
+        assert refusal.endswith("Service Unavailable: /healthz request=from-the-proxy")
         return
     told = json.loads(line)
     assert told["message"] == "It is late"
     assert (told["level"], told["logger"]) == ("WARNING", "scoring.engine")
     assert (told["run_id"], told["shard_id"], told["request_id"]) == ("r-1", "7", None)
-    assert {"time", "process", "job_id", "upload_id"} <= told.keys()
+    assert told.keys() == KEYS
+    told = json.loads(refusal)
+    assert (told["request_id"], told["status_code"]) == ("from-the-proxy", 503)
+    assert told.keys() == KEYS | {"status_code"}

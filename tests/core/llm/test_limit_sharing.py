@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -26,6 +26,7 @@ from tests.support.judges import FakeClock
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 ENDPOINT = Endpoint("main", "https://models.example.org/v1", concurrency=4)
+OTHER = replace(ENDPOINT, name="other")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ class Store:
         self.fault: Exception | None = None
 
     def exchange(self, endpoint: Endpoint, caller: int, usage: Usage) -> Allowance:
-        assert endpoint == ENDPOINT
+        assert endpoint in {ENDPOINT, OTHER}
         self.told.append((caller, usage))
         if self.fault:
             raise self.fault
@@ -132,9 +133,9 @@ def pool(store: Store, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Ite
     close(pool)
 
 
-def begin_calls(pool: ClientPool, count: int) -> Callable[[], int]:
+def begin_calls(pool: ClientPool, count: int, endpoint: Endpoint = ENDPOINT) -> Callable[[], int]:
     """Callers who keep what they get; returns how many have got it so far."""
-    limiter = pool.start(client_of(pool)).result(DEADLINE_SECONDS).limiter
+    limiter = pool.start(client_of(pool, endpoint)).result(DEADLINE_SECONDS).limiter
 
     async def begin() -> None:
         for _ in range(count):
@@ -158,8 +159,8 @@ def close(pool: ClientPool) -> None:
     pool.close()
 
 
-async def client_of(pool: ClientPool) -> client_pool.PooledClient:
-    return pool.client_for(ENDPOINT)
+async def client_of(pool: ClientPool, endpoint: Endpoint = ENDPOINT) -> client_pool.PooledClient:
+    return pool.client_for(endpoint)
 
 
 def test_as_many_calls_begin_as_are_allowed(pool: ClientPool, store: Store) -> None:
@@ -192,8 +193,9 @@ def test_who_has_no_calls_any_more_says_it_once(pool: ClientPool, store: Store) 
     pool.start(end()).result(DEADLINE_SECONDS)
     wait_until(lambda: store.told[-1][1] == Usage(0, 0))
     said = len(store.told)
-    time.sleep(0.2)
-    assert len(store.told) == said
+    begin_calls(pool, 1, OTHER)
+    wait_until(lambda: len(store.told) >= said + 5)
+    assert {caller for caller, _ in store.told[said:]} == {1}  # the other one, round after round
 
 
 def test_a_pause_of_another_process_is_kept(
