@@ -41,7 +41,8 @@ S3_LIMITS: Final[Mapping[str, Any]] = {
     "read_timeout": 30,
     "retries": {"max_attempts": 2},
 }
-BROKERS: Final = ("amqp://", "amqps://", "redis://", "rediss://")
+REDIS: Final = ("redis://", "rediss://")
+BROKERS: Final = ("amqp://", "amqps://", *REDIS)
 
 Proxies = int | tuple[IPv4Network | IPv6Network, ...]
 
@@ -251,6 +252,33 @@ def read_broker(name: str) -> str:
     return url
 
 
+def read_caches(name: str) -> dict[str, Any]:
+    """Django's settings of caches: what was computed, and requests that were counted, in the memory
+    of the process, and the Redis of this URL, where there is one.
+    """
+    memory = "django.core.cache.backends.locmem.LocMemCache"
+    caches: dict[str, Any] = {
+        "default": {"BACKEND": memory},
+        "requests": {"BACKEND": memory, "LOCATION": name, "OPTIONS": {"MAX_ENTRIES": 10_000}},
+    }
+    url = read_line(name)
+    if not url:
+        return caches
+    if not url.startswith(REDIS):
+        raise ImproperlyConfigured(f"{name} begins with {' or '.join(REDIS)}")
+    if find_spec("redis") is None:
+        raise ImproperlyConfigured(
+            f"{name} needs one more package: install those of requirements-celery.txt"
+        )
+    caches["redis"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": url,
+        "KEY_PREFIX": "evalsite",
+        "OPTIONS": {"socket_connect_timeout": 0.5, "socket_timeout": 0.5},
+    }
+    return caches
+
+
 def read_uploads(name: str) -> dict[str, Any] | None:
     """Django's settings of the storage that machines share uploaded files by: the full path of a
     folder, which need not be there at every moment, or a bucket as `s3://bucket/prefix`. None where
@@ -333,6 +361,7 @@ DATA_DIR = read_folder("EVALSITE_DATA_DIR", ROOT / "var")
 DEBUG = read_flag("EVALSITE_DEBUG", False)
 DATABASE = read_database("DATABASE_URL")
 BROKER_URL = read_broker("CELERY_BROKER_URL")
+CACHES = read_caches("REDIS_URL")
 UPLOADS = read_uploads("EVALSITE_UPLOADS")
 SECRET_KEY, ENCRYPTION_KEY = map(read_secret, SECRETS)
 KEYS_GIVEN = [name for name, variable in SECRETS.items() if os.environ.get(variable)]

@@ -169,7 +169,8 @@ def minilm(_no_model_is_loaded: None, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture(autouse=True)
 def _nothing_is_cached() -> None:
     """What a test wrote is rolled back, and its ids are given again."""
-    caches["default"].clear()
+    for each in caches.all(initialized_only=True):
+        each.clear()
 
 
 @pytest.fixture(autouse=True)

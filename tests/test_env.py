@@ -286,6 +286,25 @@ def test_the_packages_of_a_broker_are_named(monkeypatch: pytest.MonkeyPatch, mis
         env.read_broker("CELERY_BROKER_URL")
 
 
+def test_a_redis_counts_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.read_caches("REDIS_URL").keys() == {"default", "requests"}
+    monkeypatch.setenv("REDIS_URL", "redis://:secret@counts.example.org/1")
+    assert env.read_caches("REDIS_URL")["redis"]["LOCATION"].endswith("counts.example.org/1")
+
+
+def test_another_store_than_redis_is_refused_without_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("REDIS_URL", "memcached://:secret@counts")
+    with pytest.raises(ImproperlyConfigured, match="begins with redis://") as refused:
+        env.read_caches("REDIS_URL")
+    assert "secret" not in str(refused.value)
+    monkeypatch.setenv("REDIS_URL", "redis://counts")
+    monkeypatch.setattr(env, "find_spec", lambda _: None)
+    with pytest.raises(ImproperlyConfigured, match=r"requirements-celery\.txt"):
+        env.read_caches("REDIS_URL")
+
+
 def test_a_token_is_not_a_word_that_is_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVALSITE_METRICS_TOKEN", "k3J9-mQ7x_pL2vN8wR5t")
     assert env.read_token("EVALSITE_METRICS_TOKEN") == "k3J9-mQ7x_pL2vN8wR5t"

@@ -58,6 +58,11 @@ class Broker:
             process.send_signal(how)
             process.wait()
 
+    def signal(self, how: int) -> None:
+        """SIGSTOP lets it hang, SIGCONT go on."""
+        for process in self._processes:
+            process.send_signal(how)
+
     def empty(self) -> None:
         """Stop it and forget every message."""
         self.stop(signal.SIGKILL)
