@@ -27,7 +27,7 @@ postgresql:  ## what touches rows, on a PostgreSQL server of the tests' own
 touched:  ## what the uncommitted changes touch, by imports and templates; since=COMMIT for more
 	$(python) -m pytest $$($(python) -m tests.support.touched $(since))
 
-slow:  ## everything: simulations, real files at full size, all examples, ten kills a kind
+slow:  ## everything: simulations, real files at full size, all examples, a hundred kills a kind
 	EVALSITE_SLOW_TESTS=1 $(python) -m pytest
 
 limits:  ## what people wait for beside its limits, on an idle machine

@@ -34,6 +34,9 @@ CONNECTIONS: Final[Mapping[str, Any]] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
+#: A process that stands still inside a transaction, as on a paused machine, keeps others from its
+#: rows; after a minute the server ends it.
+SESSION: Final = "-c idle_in_transaction_session_timeout=60s"
 
 #: A request waits for a server that does not answer, but not for long.
 S3_LIMITS: Final[Mapping[str, Any]] = {
@@ -232,7 +235,9 @@ def read_database(name: str) -> dict[str, Any] | None:
             f"{name} cannot be read: write postgresql://user:password@host:5432/database, with"
             " %xx for unusual characters of the password"
         )
-    database["OPTIONS"] = {**CONNECTIONS, **database.get("OPTIONS", {})}
+    said = database.get("OPTIONS", {})
+    session = f"{SESSION} {said.get('options', '')}".rstrip()
+    database["OPTIONS"] = {**CONNECTIONS, **said, "options": session}
     return database
 
 

@@ -36,7 +36,7 @@ def limit_waits() -> None:
     options = database["OPTIONS"]
     if database["ENGINE"] == "evalsite.sqlite":
         options["timeout"] = LOCK_SECONDS
-    else:  # what the site's own URL says comes last, and counts
+    else:  # what was said before, by the site's own URL as well, comes last and counts
         limits = f"-c lock_timeout={LOCK_SECONDS}s -c statement_timeout={STATEMENT_SECONDS}s"
         options["options"] = f"{limits} {options.get('options', '')}".rstrip()
 

@@ -31,6 +31,7 @@ from tests.support.waiting import DEADLINE_SECONDS
 
 pytest_plugins = [
     "tests.support.durations",
+    "tests.support.kills",
     "tests.support.library_warnings",
     "tests.support.postgresql",
     "tests.support.scheduling",

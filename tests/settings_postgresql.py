@@ -37,3 +37,5 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
         check=True,
     )
 DATABASES["default"]["TEST"] = {"TEMPLATE": MODEL, "NAME": "test_evalsite"}  # noqa: F405
+# A test is one transaction, and may wait in it for a page of the browser or a process.
+DATABASES["default"]["OPTIONS"]["options"] = "-c idle_in_transaction_session_timeout=0"  # noqa: F405

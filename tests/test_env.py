@@ -191,7 +191,10 @@ def test_a_site_with_a_provider_has_its_pages(tmp_path: Path) -> None:
     assert settings_of(tmp_path, shown, **SSO) == "True 1"
 
 
-DATABASE = "postgresql://evals:p%40ss@db.example.org:5433/evals?sslmode=require&connect_timeout=3"
+DATABASE = (
+    "postgresql://evals:p%40ss@db.example.org:5433/evals?sslmode=require&connect_timeout=3"
+    "&options=-c%20work_mem%3D8MB"
+)
 SECRETS = {
     "EVALSITE_SECRET_KEY": "fifty characters or more, from the environment itself",
     "EVALSITE_ENCRYPTION_KEY": "fifty characters or more, and others than for sessions",
@@ -219,6 +222,7 @@ def test_a_url_names_a_database_of_postgresql(monkeypatch: pytest.MonkeyPatch) -
     options = named["OPTIONS"]
     assert (options["sslmode"], options["keepalives_idle"]) == ("require", 10)
     assert options["connect_timeout"] == 3  # what the URL says counts
+    assert options["options"] == f"{env.SESSION} -c work_mem=8MB"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from evalsite.env import SESSION
 from tests.support.paths import ROOT
 
 LOADED = """
@@ -44,16 +45,17 @@ gunicorn_conf.limit_waits()
 options = connections.settings["default"]["OPTIONS"]
 print(options.get("timeout"), options.get("options"))
 """
+LIMITED = "-c lock_timeout=5s -c statement_timeout=60s"
 
 
 @pytest.mark.parametrize(
     ("url", "told"),
     [
         ("", "5 None"),
-        ("postgresql:///evals", "None -c lock_timeout=5s -c statement_timeout=60s"),
+        ("postgresql:///evals", f"None {LIMITED} {SESSION}"),
         (
             "postgresql:///evals?options=-c%20statement_timeout%3D9s",
-            "None -c lock_timeout=5s -c statement_timeout=60s -c statement_timeout=9s",
+            f"None {LIMITED} {SESSION} -c statement_timeout=9s",
         ),
     ],
 )

@@ -26,3 +26,17 @@ def endless(_: int) -> None:
     """In place of a shard that never ends."""
     while True:
         time.sleep(1)
+
+
+_mended: list[bool] = [False]
+
+
+def mend(*, is_mended: bool) -> None:
+    """Whether `breaks` scores what it could not, from now on and in this process."""
+    _mended[:] = [is_mended]
+
+
+def breaks(output: str) -> float:
+    if output == "broken" and not _mended[0]:
+        raise ValueError("odd")
+    return 1.0

@@ -18,14 +18,14 @@ ENDED = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 
 def end_connections(*, mine: bool = False) -> int:
     """End the connections of all processes and threads but this one's; how many there were."""
     kept = 0 if mine or connection.connection is None else connection.connection.info.backend_pid
-    with _control() as control:
+    with control_server() as control:
         return control.execute(ENDED, [connection.settings_dict["NAME"], kept]).rowcount
 
 
 def end_own_connection() -> None:
     """End the connection of this thread, which learns of it at its next query."""
     connection.ensure_connection()
-    with _control() as control:
+    with control_server() as control:
         control.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
 
 
@@ -34,7 +34,7 @@ def outage() -> Iterator[None]:
     """As while the server restarts: every connection ends, and there are no new ones."""
     name = connection.settings_dict["NAME"]
     connection.close()
-    with _control() as control:
+    with control_server() as control:
         control.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
         try:
             end_connections(mine=True)
@@ -43,6 +43,7 @@ def outage() -> Iterator[None]:
             control.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
 
-def _control() -> psycopg.Connection[tuple[object, ...]]:
+def control_server() -> psycopg.Connection[tuple[object, ...]]:
+    """A connection to the server, outside any database of the tests."""
     url = urlsplit(os.environ["DATABASE_URL"])._replace(path="/postgres").geturl()
     return psycopg.connect(url, autocommit=True)

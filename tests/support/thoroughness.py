@@ -1,4 +1,6 @@
-"""How often tests repeat: little by default, more where `EVALSITE_SLOW_TESTS` is set."""
+"""How often tests repeat: little by default, more where `EVALSITE_SLOW_TESTS` is set or, of kills,
+`EVALSITE_TEST_KILLS` says so.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,10 @@ import os
 
 #: Whether slow tests run, too, and every test as often as it can be wished.
 IS_THOROUGH = os.environ.get("EVALSITE_SLOW_TESTS", "") not in {"", "0"}
-#: How often a test kills its process; `EVALSITE_TEST_KILLS=100` asks for more.
-KILLS = int(os.environ.get("EVALSITE_TEST_KILLS") or (10 if IS_THOROUGH else 2))
+#: How often everything that is killed is, in all tests of it together.
+ALL_KILLS = int(os.environ.get("EVALSITE_TEST_KILLS") or (100 if IS_THOROUGH else 2))
+#: How often one test kills.
+KILLS = min(ALL_KILLS, 10)
 #: How many calls a run makes that lasts longer than its kills, and at most between two kills.
 CALLS = 30 * max(KILLS, 4)
 CALLS_BETWEEN_KILLS = (CALLS - 60) // KILLS

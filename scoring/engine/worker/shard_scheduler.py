@@ -24,6 +24,7 @@ from scoring.models.job import MAX_TRIES
 log = logging.getLogger(__name__)
 
 PAUSE_SECONDS: Final = 5.0  # after the database could not be written
+NOT_STORED: Final = "the database does not store what is scored; the worker's log says why"
 SHARD_SECONDS: Final = 15 * 60.0  # in a process of a pool; a thread cannot be ended
 
 
@@ -82,6 +83,7 @@ class ShardScheduler:
         self._pool = pool
         self._shard_seconds = shard_seconds
         self._paused_until = 0.0
+        self._is_unstored = False
         self.works: deque[RunWork] = deque()
         self.failed: list[tuple[RunWork, Exception]] = []  # works whose rows could not be written
         self.tasks: dict[Future[None], ShardTask] = {}
@@ -89,7 +91,7 @@ class ShardScheduler:
     @property
     def stall_reason(self) -> str:
         """Why no shard goes on, whatever its run; empty while they do."""
-        return self._pool.stall_reason
+        return NOT_STORED if self._is_unstored else self._pool.stall_reason
 
     @property
     def is_busy(self) -> bool:
@@ -148,12 +150,15 @@ class ShardScheduler:
 
     def _handle_fault(self, task: ShardTask, fault: BaseException | None) -> None:
         """Of a shard that failed by itself; a crash is handled with all that was under way."""
+        if fault is None:
+            self._is_unstored = False
         if fault is None or isinstance(fault, RunStoppedError) or _is_crash(fault):
             return
         work, shard = task.work, task.shard
         log.warning("run %s: shard %s failed: %s", work.run.uuid, shard, fault)
         if is_unwritable(fault):  # the scorers are innocent
             self._paused_until = time.monotonic() + PAUSE_SECONDS
+            self._is_unstored = True
             work.waiting.append(shard)
         else:
             self._count_try(task, "scorer_failed", describe_fault(fault))

@@ -81,6 +81,7 @@ def test_a_killed_worker_loses_no_message_and_repeats_at_most_one(
     assert Alert.objects.count() == 1
 
 
+@pytest.mark.kills
 @pytest.mark.long("a worker is killed twice")
 @pytest.mark.django_db(transaction=True)
 def test_kills_at_any_moment_open_each_alert_once(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 from collections import Counter
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -161,15 +161,15 @@ def test_another_run_wants_answers_of_its_own(
     assert (second.pass_count, len(stub.requests)) == (5, 10)
 
 
+@pytest.mark.kills
 @pytest.mark.long("a worker is killed twice")
 def test_a_killed_worker_loses_and_repeats_nothing(
-    stub: Stub, make_generated: MakeGenerated, site: Site
+    stub: Stub, make_generated: MakeGenerated, site: Site, chance: Random
 ) -> None:
     stub.play("model", yes)
     stub.latency = 0.05
     run = make_generated(CALLS // 2, trials=2)
     hosts = ",".join(sorted(stub.hosts))
-    chance = random.Random(3)
     for _ in range(KILLS):
         worker = site.start("worker", EVALSITE_MODEL_HOSTS=hosts)
         target = len(stub.requests) + chance.randrange(10, CALLS_BETWEEN_KILLS)

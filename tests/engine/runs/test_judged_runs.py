@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -302,6 +302,7 @@ class TestRealWorkers:
         hosts = ",".join(sorted(stub.hosts))
         return partial(site.start, "worker", EVALSITE_MODEL_HOSTS=hosts)
 
+    @pytest.mark.kills
     @pytest.mark.long("a worker is killed twice")
     def test_a_killed_worker_pays_again_for_no_more_than_was_under_way(
         self,
@@ -311,11 +312,11 @@ class TestRealWorkers:
         make_outputs: MakeOutputs,
         site: Site,
         start: Callable[[], Any],
+        chance: Random,
     ) -> None:
         stub.latency = 0.05
         scorer = judge("same")
         run = make_run(texts(CALLS), scorer)
-        chance = random.Random(7)
         for kills in range(KILLS):
             worker = start()
             target = len(stub.requests) + chance.randrange(10, CALLS_BETWEEN_KILLS)
@@ -332,6 +333,7 @@ class TestRealWorkers:
         assert [row[:8] for row in rows_of(run)] == [row[:8] for row in rows_of(calm)]
         assert verdicts_of(run) == verdicts_of(calm)
 
+    @pytest.mark.kills
     @pytest.mark.postgresql
     @pytest.mark.long("the database of a worker goes and comes twice")
     def test_an_outage_of_the_database_costs_no_more_calls_than_were_under_way(

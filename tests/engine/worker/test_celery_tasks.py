@@ -4,9 +4,11 @@ import os
 import subprocess
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from billiard.exceptions import TimeLimitExceeded
+from celery.exceptions import Retry
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -15,6 +17,7 @@ from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
 from scoring.engine.worker import celery_tasks
 from scoring.engine.worker.celery_tasks import MAX_STARTS, score_shard
+from scoring.engine.worker.shard_scheduler import PAUSE_SECONDS
 from scoring.models import Run, RunState, Score, Shard
 from tests.support.fixtures.runs import RunOfYes
 from tests.support.waiting import wait_until
@@ -96,11 +99,19 @@ def test_a_fault_is_told_and_the_shard_is_free_again(
 def test_a_database_out_of_reach_is_nobodys_fault(
     shard: Shard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Celery tries again; called directly, it raises what happened."""
+    """Celery tries again a little later."""
     fault = OperationalError("database is locked")
     monkeypatch.setattr(celery_tasks, "execute_shard", failing(fault))
-    with pytest.raises(OperationalError):
+    asked: list[dict[str, Any]] = []
+
+    def retry(**how: Any) -> Exception:
+        asked.append(how)
+        return Retry()
+
+    monkeypatch.setattr(score_shard, "retry", retry)
+    with pytest.raises(Retry):
         score_shard(shard.pk)
+    assert asked == [{"exc": fault, "countdown": PAUSE_SECONDS}]
     shard.refresh_from_db()
     assert shard.fault == ""
 

@@ -174,7 +174,10 @@ def uploaded(put: Put) -> Upload:
 
 @pytest.fixture(params=["outage", pytest.param("restart", marks=pytest.mark.slow)])
 def interruption(
-    request: pytest.FixtureRequest, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    transactional_db: None,
+    chance: Random,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Interruption]:
     """What makes the database go and come; for restarts there is a server of this test's own."""
     if request.param == "outage":
@@ -189,7 +192,7 @@ def interruption(
     connection.close()
     for key, value in (("NAME", name), ("PORT", url.port), ("PASSWORD", url.password)):
         monkeypatch.setitem(connection.settings_dict, key, value)
-    yield partial(restarted, server, Random(32))
+    yield partial(restarted, server, chance)
     connection.close()
     server.end()
 
@@ -236,6 +239,7 @@ def restarted(server: Server, chance: Random) -> Iterator[None]:
     server.start()
 
 
+@pytest.mark.kills
 @pytest.mark.long("a site scores, imports and serves while its database goes and comes")
 def test_outages_leave_the_same_rows_as_an_undisturbed_site(
     interruption: Interruption,

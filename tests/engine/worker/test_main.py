@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
+from django.db import OperationalError, connection, transaction
+from django.utils import timezone
 
+from scoring.engine.jobs import lease
 from scoring.engine.runs import planning
 from scoring.models import OutputSet, Run, RunState, Score, Shard, Worker
 from tests.conftest import MakeDataset, MakeOutputs
@@ -59,11 +62,11 @@ def kill(process: subprocess.Popen[str], *, group: bool) -> None:
     process.wait()
 
 
+@pytest.mark.kills
 @pytest.mark.long("a worker is killed twice")
 def test_kills_leave_the_same_rows_as_an_undisturbed_run(
-    site: Site, planned_run: MakeRun, make_dataset: MakeDataset, make_outputs: MakeOutputs
+    site: Site, planned_run: MakeRun, make_outputs: MakeOutputs, chance: Random
 ) -> None:
-    chance = random.Random(46)
     count = 100 * max(KILLS, 10)
     run = planned_run(count)
     for kills in range(KILLS):
@@ -84,6 +87,40 @@ def test_kills_leave_the_same_rows_as_an_undisturbed_run(
     assert Score.objects.filter(scorer__run=run).count() == 3 * count
     for field in ("pass_count", "fail_count", "error_count", "skipped_count"):
         assert len({getattr(Run.objects.get(pk=each.pk), field) for each in (run, calm)}) == 1
+
+
+def test_a_worker_that_stood_still_longer_than_its_lease_goes_on(
+    site: Site, planned_run: MakeRun, make_outputs: MakeOutputs
+) -> None:
+    run = planned_run(1_000)
+    worker = site.start("worker")
+    wait_until(lambda: done_shards(run))
+    wait_until(lambda: is_frozen_outside_a_transaction(worker.pid, run))
+    os.killpg(worker.pid, signal.SIGCONT)
+    wait_until(lambda: is_finished(run))
+    calm = planned_run(
+        make_outputs(run.output_set.version, [ANSWERS[n % 6] for n in range(1_000)], series="b")
+    )
+    wait_until(lambda: is_finished(calm))
+    assert rows_of(run) == rows_of(calm)
+    assert "Traceback" not in site.log
+
+
+def is_frozen_outside_a_transaction(worker: int, run: Run) -> bool:
+    """Whether the worker could be paused where it locks nothing; its lease is over then."""
+    is_sqlite = connection.vendor == "sqlite"
+    limit = "PRAGMA busy_timeout = 200" if is_sqlite else "SET lock_timeout = '200ms'"
+    connection.cursor().execute(limit)
+    os.killpg(worker, signal.SIGSTOP)
+    try:
+        with transaction.atomic():
+            past = timezone.now() - lease.DURATION
+            return bool(Run.objects.filter(pk=run.pk).update(lease_expires_at=past))
+    except OperationalError:
+        os.killpg(worker, signal.SIGCONT)
+        return False
+    finally:
+        connection.close()  # with its limit
 
 
 def test_a_worker_told_to_stop_lets_go_and_leaves_nothing_running(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -19,6 +20,7 @@ from scoring.engine.processes.process_pool import InlineExecutor, ProcessPool
 from scoring.engine.runs import planning
 from scoring.engine.worker import run_dispatcher, shard_scheduler
 from scoring.engine.worker.run_dispatcher import RunDispatcher, run_to_end
+from scoring.engine.worker.shard_scheduler import NOT_STORED, RunWork, ShardScheduler
 from scoring.models import (
     Attempt,
     AuditEntry,
@@ -299,12 +301,32 @@ class TestFaults:
         self, run_of_yes: RunOfYes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(shard_scheduler, "PAUSE_SECONDS", 0.01)
+        monkeypatch.setattr(run_dispatcher, "REPORT_SECONDS", 0)
         run = run_of_yes(4)
         pool = Recorder()
         pool.faults["first", 1] = [OperationalError("disk is full") for _ in range(9)]
-        run_to_end(run, pool)
+        told: list[str] = []
+        run_to_end(run, pool, lambda: told.append(Run.objects.get(pk=run.pk).stall_reason))
         assert (run.state, run.pass_count) == ("finished", 4)
+        assert NOT_STORED in told
         assert Shard.objects.filter(try_count=0).count() == 2
+
+    def test_it_is_told_until_a_shard_is_stored(
+        self, run_of_yes: RunOfYes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(shard_scheduler, "PAUSE_SECONDS", 0)
+        run = run_of_yes(4)
+        planning.plan_attempt(run)
+        pool = Recorder()
+        pool.faults["first", 1] = [OperationalError("disk is full")]
+        scheduler = ShardScheduler(pool)
+        scheduler.works.append(RunWork(run, deque(Shard.objects.values_list("pk", flat=True))))
+        told = []
+        while scheduler.works[0].waiting:
+            scheduler.submit_waiting()
+            scheduler.collect()
+            told.append(scheduler.stall_reason)
+        assert told == [NOT_STORED, "", ""]
 
 
 def kill_idle_process(pool: ProcessPool) -> None:
