@@ -30,7 +30,7 @@ from typing import NamedTuple
 from rounds import ROOT, Clock, Round, others_cell
 
 MAX_PEOPLE = 500
-MAX_SECONDS = 120
+MAX_SECONDS = 300
 PATIENCE_SECONDS = 60
 SESSIONS = 20
 TICKS = os.sysconf("SC_CLK_TCK")

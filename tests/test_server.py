@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -58,11 +59,12 @@ class OwnThread:
 
 
 @pytest.fixture
-def answer_to() -> Send:
+def answer_to(monkeypatch: pytest.MonkeyPatch) -> Send:
     """Sends these bytes over a socket, and nothing after them; returns the answer.
 
     With `leaves` the sender ends its side of the connection.
     """
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.gettempdir())  # the server sets its own
 
     def sent(content: bytes, *, leaves: bool = False) -> str:
         with socket.create_server(("127.0.0.1", 0)) as listener, _one_connection():

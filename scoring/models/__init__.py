@@ -16,7 +16,7 @@ from scoring.models.case_list.tag_index import TagIndex
 from scoring.models.data.dataset import Case, Dataset, DatasetVersion, VersionState
 from scoring.models.data.draft import Draft, DraftEdit, DraftState, EditKind
 from scoring.models.data.near_duplicate import NearDuplicate, VersionDuplicates
-from scoring.models.data.upload import Upload, UploadKind, UploadState, Worker
+from scoring.models.data.upload import Upload, UploadKind, UploadState, Worker, WorkQueue
 from scoring.models.data.version_changes import ChangeKind, Changes, VersionChanges
 from scoring.models.job import Job, JobKind, JobState
 from scoring.models.pairs.comparison import Baseline, Comparison
@@ -179,5 +179,6 @@ __all__ = [
     "Waiver",
     "WatchState",
     "WebhookFormat",
+    "WorkQueue",
     "Worker",
 ]

@@ -40,7 +40,7 @@ SMALLEST: Final = {
 }
 OTHERS: Final = {
     *("bare_view.py", "prototype.py", "rounds.py"),  # parts of the others
-    "plans.py",  # which the one for PostgreSQL runs
+    *("many_workers.py", "plans.py", "rows_at_scale.py"),  # which the one for PostgreSQL runs
     *("limits.py", "tenants.py"),  # whose exit tells whether this machine is quick and quiet
     "fuzz_files.py",  # needs a package of its own, and looks for faults as long as one likes
 }

@@ -39,6 +39,7 @@ __all__ = ["api_of", "make_scorer"]
 
 ANSWERS: Final = ["yes", "no", "yes", "broken", "no", "broken", "yes"]
 SHARD_OUTPUTS: Final = 2
+ROUNDS: Final = 4 * len(ANSWERS)  # of a worker, in which a run ends that is tried again
 UNFINISHED: Final = {RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING}
 ENDED: Final = {RunState.CANCELLED, RunState.FINISHED}
 #: What a worker may make of a run in one round.
@@ -226,7 +227,7 @@ class Actions(RuleBasedStateMachine):
     def _bring_all_to_their_end(self) -> None:
         """Nothing stands in the way of any run, whatever was done to it."""
         odd_scorers.mend(is_mended=True)
-        for _ in range(10 * len(ANSWERS)):
+        for _ in range(ROUNDS * len(self._expected)):  # one shard each
             open_runs = [run for run in self._expected.values() if not self._is_done(run)]
             for run in open_runs:
                 self.restore(run, 0)
@@ -236,7 +237,7 @@ class Actions(RuleBasedStateMachine):
                 return
             self.score()
             self.runs_are_as_they_were_left()
-        raise AssertionError(f"these do not end: {open_runs}")
+        assert not self._expected, f"these do not end: {open_runs}"
 
     def _is_done(self, run: Expected) -> bool:
         is_finished = run.state == RunState.FINISHED and not run.is_deleted

@@ -22,7 +22,7 @@ from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.alerts import queue_test_message
 from scoring.engine.alerts.runner import RULE_RETENTION
 from scoring.engine.runs.progress import find_worker_problem
-from scoring.models import Alert, AlertRule, DeliveryState, Event, Notice, Role, Team
+from scoring.models import Alert, AlertRule, DeliveryState, Event, Notice, Role, Team, WorkQueue
 
 MAX_PAST: Final = 50
 MAX_DELIVERIES: Final = 20
@@ -183,7 +183,7 @@ def _rule_context(request: SignedInRequest, rule: AlertRule) -> dict[str, Any]:
         "tests": latest,
         "is_testing": is_testing,
         "test_targets": describe_channels(rule, but_site=True),
-        "cause": (is_testing and find_worker_problem()) or None,
+        "cause": (is_testing and find_worker_problem(WorkQueue.JOBS)) or None,
     }
 
 

@@ -10,7 +10,7 @@ from evalsite.pages.compare.candidates import Candidate
 from evalsite.pages.web.job_status import STALLED, progress_label
 from scoring.engine.compare.jobs import comparison_progress
 from scoring.engine.runs.progress import find_worker_problem
-from scoring.models import Run
+from scoring.models import Run, WorkQueue
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ComparisonProgress:
 
 def get_comparison_progress(baseline: Run, candidates: Sequence[Candidate]) -> ComparisonProgress:
     """The progress of all candidates, which also sets that of each."""
-    cause = find_worker_problem()
+    cause = find_worker_problem(WorkQueue.JOBS)
     runs = [candidate.run for candidate in candidates]
     by_run = {} if cause else comparison_progress(baseline, runs)
     for candidate in candidates:

@@ -24,7 +24,16 @@ from scoring.engine import drafts
 from scoring.engine.drafts import ContentError, DraftError, EditConflictError, jobs
 from scoring.engine.review.score_again import runs_to_score_again
 from scoring.engine.runs.progress import find_worker_problem
-from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit, EditKind, Role
+from scoring.models import (
+    Case,
+    Dataset,
+    DatasetVersion,
+    Draft,
+    DraftEdit,
+    EditKind,
+    Role,
+    WorkQueue,
+)
 from scoring.models.data.dataset import CaseContent
 from scoring.models.data.version_changes import edited_fields
 
@@ -216,7 +225,7 @@ def _draft_context(request: SignedInRequest, dataset: Dataset, form: forms.Form)
         "changed": changed,
         "unchanged": draft.based_on.case_count - changed + counts[EditKind.ADD],
         "publishing": publishing,
-        "stall_reason": find_worker_problem() if publishing else "",
+        "stall_reason": find_worker_problem(WorkQueue.JOBS) if publishing else "",
     }
 
 

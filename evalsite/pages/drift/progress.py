@@ -10,6 +10,7 @@ from evalsite.pages.web.responses import SignedInRequest
 from scoring.engine.drift import DriftLine, jobs
 from scoring.engine.jobs.progress import JobProgress
 from scoring.engine.runs.progress import find_worker_problem
+from scoring.models import WorkQueue
 
 RETRY = "again"  # in the address: to measure again after a failure
 
@@ -38,7 +39,7 @@ def get_drift_progress(
     problem = next((job.problem for job in failed if job), "")
     return DriftProgress(
         problem,
-        "" if problem else find_worker_problem(),
+        "" if problem else find_worker_problem(WorkQueue.JOBS),
         jobs.measurement_progress(lines[0].dataset, waiting),
         here=f"{request.path}{change_query(request.GET, RETRY)}".rstrip("?"),
         again=f"{request.path}{change_query(request.GET, **{RETRY: '1'})}",

@@ -11,14 +11,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from scoring.engine.processes.disk_space import is_out_of_space
-from scoring.engine.runs.progress import is_worker_alive
+from scoring.engine.runs.progress import ALL_QUEUES, live_queues
 from scoring.engine.upgrades import known_migrations
 
 
 @never_cache
 @require_safe
 def healthz(_request: HttpRequest) -> JsonResponse:
-    """200 when the database answers, a worker is alive and the disk has room, else 503.
+    """200 when the database answers, workers take all kinds of work and the disk has room, else
+    503.
 
     The body says which fails.
     """
@@ -45,7 +46,7 @@ def _probe(name: str, found: dict[str, bool]) -> JsonResponse:
 
 def _database_and_worker() -> tuple[bool, bool]:
     try:
-        return True, is_worker_alive()
+        return True, live_queues() == ALL_QUEUES
     except Error:
         return False, False
 

@@ -26,7 +26,7 @@ from scoring.core.scorers.selection import TargetConfig
 from scoring.engine.runs.progress import find_worker_problem
 from scoring.engine.tryout import preview
 from scoring.engine.tryout.preview import Config, Row, Sample
-from scoring.models import Job, JobKind, Role, Run, RunScorer, User
+from scoring.models import Job, JobKind, Role, Run, RunScorer, User, WorkQueue
 
 #: Values of the parameter `preview`: score at once what needs no model, or let the worker score.
 NOW, ASK = "now", "ask"
@@ -213,7 +213,7 @@ class PreviewPanel:
             notice = f"{len(sample.outputs)} cases are scored by the worker when you say so."
             costs = combine_estimates(judges=estimate)
             return Preview(run, config, sample, notice=notice, cost_estimate=costs)
-        if problem := find_worker_problem():
+        if problem := find_worker_problem(WorkQueue.JOBS):
             return Preview(run, config, notice=f"Not scored, for there is {problem}.")
         open_jobs = Job.objects.unfinished().filter(requested_by=self._user)
         if open_jobs.filter(kind=JobKind.PREVIEW_SCORER).exists():

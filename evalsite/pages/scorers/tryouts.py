@@ -37,7 +37,7 @@ from scoring.engine.jobs import job_queue
 from scoring.engine.runs.progress import find_worker_problem
 from scoring.engine.tryout import tryout
 from scoring.engine.tryout.model_tryout import case_from_json
-from scoring.models import Job, JobKind, Role, User
+from scoring.models import Job, JobKind, Role, User, WorkQueue
 
 #: Values of the parameter `try`: the fields changed, the button was pressed, a case was chosen.
 TYPED, NOW, CASE = "typed", "now", "case"
@@ -214,7 +214,7 @@ def _try_scorer(form: ScorerForm, typed: TryoutForm, by: User, *, is_pressed: bo
     if not is_pressed:  # what was typed right before the button was pressed may be sent after it
         same = job_queue.latest_job(JobKind.TRY_SCORER, form.team, by, request)
         return load_tryout(same) if same else Tryout(notice=ASK)
-    if problem := find_worker_problem():
+    if problem := find_worker_problem(WorkQueue.JOBS):
         return Tryout(notice=f"Not scored, for there is {problem}.")
     open_jobs = Job.objects.unfinished().filter(requested_by=by, kind=JobKind.TRY_SCORER)
     if open_jobs.count() >= MAX_OPEN_TRYOUTS:

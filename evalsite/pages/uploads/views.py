@@ -25,7 +25,7 @@ from scoring.core.files import FileProblem
 from scoring.core.files.columns.table_header import name_delimiter
 from scoring.engine import imports
 from scoring.engine.runs.progress import find_worker_problem
-from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState
+from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState, WorkQueue
 from scoring.models.data.upload import WAITING
 
 SENT_MAPPING = "column-0"  # a field of every mapping that is sent
@@ -143,7 +143,7 @@ def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
         context["may_import"] = ImportForm.is_possible(upload)
         return context | {"unlike": _unlike_latest(upload)}
     if upload.is_working:
-        cause = find_worker_problem() or None
+        cause = find_worker_problem(WorkQueue.IMPORTS) or None
         return {"cause": cause, "stage": imports.stage_of(upload)}
     return {"output_sets": _output_sets(upload), "may_undo": imports.can_undo(upload)}
 

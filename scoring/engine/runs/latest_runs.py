@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from scoring.engine.runs.progress import RunProgress, is_worker_alive, progress_by_run
+from scoring.engine.runs.progress import RunProgress, live_queues, progress_by_run
 from scoring.models import Run, Team
 from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.relabel import attach_later_labels
@@ -32,7 +32,7 @@ def latest_runs(team: Team, limit: int) -> LatestRuns:
     """The team's unfinished runs and those that have ended, each at most `limit`."""
     runs = _latest_runs(team.pk, limit=limit)
     running = [run for run in runs if run.is_unfinished]
-    progress = progress_by_run(running, has_worker=is_worker_alive()) if running else {}
+    progress = progress_by_run(running, queues=live_queues()) if running else {}
     ended_runs = [run for run in runs if not run.is_unfinished]
     attach_later_labels(ended_runs)
     return LatestRuns([RunningRun(run, progress[run.pk]) for run in running], ended_runs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,17 @@ from django.utils import timezone
 
 from scoring.engine.jobs import lease
 from scoring.engine.processes import disk_space
-from scoring.models import Attempt, AttemptKind, Job, OutputSetState, Run, Shard, Worker
+from scoring.engine.runs.requirements import queue_of
+from scoring.models import (
+    Attempt,
+    AttemptKind,
+    Job,
+    OutputSetState,
+    Run,
+    Shard,
+    Worker,
+    WorkQueue,
+)
 
 ALIVE_SECONDS: Final = 20  # since a worker was seen, which it is every five seconds
 RATE_SECONDS: Final = 30  # that the rate is taken from
@@ -23,6 +33,7 @@ _STAGES: Final[dict[str, str]] = {
     AttemptKind.RETRY: "scoring again",
 }
 NO_WORKER: Final = "no worker: start `manage.py worker`"
+ALL_QUEUES: Final = frozenset(WorkQueue)
 
 
 class RunProgress(NamedTuple):
@@ -52,16 +63,15 @@ def run_progress(run: Run) -> RunProgress:
 
 
 def progress_by_run(
-    runs: Sequence[Run], *, has_worker: bool | None = None
+    runs: Sequence[Run], *, queues: frozenset[str] | None = None
 ) -> dict[int, RunProgress]:
     """By the ids of the runs, whose output sets are joined; in one query.
 
-    `has_worker` saves a query where it is known already whether a worker is alive.
+    `queues` saves a query where it is known already which ones living workers take.
     """
     latest = {attempt.run_id: attempt for attempt in _count_outputs(runs)}
     return {
-        run.pk: _progress(run, latest.get(run.pk), stall_reason(run, has_worker=has_worker))
-        for run in runs
+        run.pk: _progress(run, latest.get(run.pk), stall_reason(run, queues=queues)) for run in runs
     }
 
 
@@ -75,10 +85,10 @@ def _progress(run: Run, attempt: Any, cause: str | None) -> RunProgress:
     return RunProgress(attempt.done, attempt.total, run.state, cause, rate, left, stage)
 
 
-def stall_reason(run: Run, *, has_worker: bool | None = None) -> str | None:
+def stall_reason(run: Run, *, queues: frozenset[str] | None = None) -> str | None:
     """Why an unfinished run stands still; None when it does not, or has ended.
 
-    `has_worker` saves a query where it is known already whether a worker is alive.
+    `queues` saves a query where it is known already which ones living workers take.
     """
     if not run.is_unfinished:
         return None
@@ -88,30 +98,40 @@ def stall_reason(run: Run, *, has_worker: bool | None = None) -> str | None:
         return disk_space.DISK_FULL
     if lease.is_leased(run):
         return run.stall_reason or None
-    is_alive = is_worker_alive() if has_worker is None else has_worker
-    return "waiting for the worker" if is_alive else NO_WORKER
+    taken = live_queues() if queues is None else queues
+    needed = {queue_of(run)} if taken and taken < ALL_QUEUES else ALL_QUEUES
+    return _describe_lack(needed, taken) or "waiting for the worker"
 
 
 def job_stall_reason(job: Job | None) -> str:
     """Why an open job stands still; empty when it does not, has ended, or there is none."""
-    return find_worker_problem() if job and job.is_open else ""
+    return find_worker_problem(WorkQueue.JOBS) if job and job.is_open else ""
 
 
-def find_worker_problem() -> str:
-    """Why the worker does nothing at present; empty where it works."""
+def find_worker_problem(*needed: WorkQueue) -> str:
+    """Why no worker does anything of these queues at present, or of any; empty where they work."""
     if disk_space.is_out_of_space():
         return disk_space.DISK_FULL
-    return "" if is_worker_alive() else NO_WORKER
+    return _describe_lack(needed or ALL_QUEUES, live_queues())
 
 
-def is_worker_alive() -> bool:
-    """Whether a worker of this site is alive."""
-    return bool(live_workers())
+def live_queues() -> frozenset[str]:
+    """Which queues the living workers of this site take, together."""
+    return frozenset(queue for worker in live_workers() for queue in worker.queues or ALL_QUEUES)
 
 
-def has_other_workers() -> bool:
-    """Whether a worker of this site besides this process is alive."""
-    return any(worker.name != lease.own_name() for worker in live_workers())
+def _describe_lack(needed: Iterable[str], taken: frozenset[str]) -> str:
+    """Which of the needed queues nobody takes; empty where all are taken."""
+    lacking = ",".join(queue for queue in WorkQueue if queue in needed and queue not in taken)
+    if not lacking or not taken:
+        return NO_WORKER if lacking else ""
+    return f"no worker that takes {lacking}: start `manage.py worker --queues {lacking}`"
+
+
+def has_other_workers(queues: frozenset[str] = ALL_QUEUES) -> bool:
+    """Whether a worker of this site besides this process is alive and takes work of these."""
+    others = (worker for worker in live_workers() if worker.name != lease.own_name())
+    return any(not queues.isdisjoint(worker.queues or ALL_QUEUES) for worker in others)
 
 
 def count_worker_processes() -> int:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from scoring.core.contract import ConfigError
 from scoring.core.registry import scorer_type
-from scoring.models import AttemptKind, Generation, Run, ScorerVersion
+from scoring.models import AttemptKind, Generation, Run, ScorerVersion, WorkQueue
 
 SERVICES: Final = frozenset({"embedding", "llm"})  # families whose scorers call services
 
@@ -61,3 +61,12 @@ def calls_models(version: ScorerVersion) -> bool:
 def run_needs_services(run: Run) -> bool:
     """Whether any scorer of the run calls a service, or the run makes outputs with one."""
     return needs_generation(run) or not SERVICES.isdisjoint(run_families(run))
+
+
+def queue_of(run: Run) -> WorkQueue:
+    """The workers that may take the run now: whoever embeds for it asks its models, too."""
+    families = run_families(run)
+    if "embedding" in families:
+        return WorkQueue.EMBEDDINGS
+    asks_models = "llm" in families or needs_generation(run)
+    return WorkQueue.JUDGES if asks_models else WorkQueue.SCORING

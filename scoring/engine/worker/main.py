@@ -34,11 +34,12 @@ from scoring.engine.processes.memory import Memory
 from scoring.engine.processes.process_pool import Executor, ProcessPool
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import lifecycle
+from scoring.engine.runs.progress import ALL_QUEUES
 from scoring.engine.services.endpoint_limits import EndpointLimits, delete_unused_limits
 from scoring.engine.worker.run_dispatcher import RunDispatcher
 from scoring.engine.worker.site_settings import describe_settings, find_differences
 from scoring.engine.worker.upload_runner import UploadRunner
-from scoring.models import AttemptCounter, IdempotencyKey, OutgoingMail, Worker
+from scoring.models import AttemptCounter, IdempotencyKey, OutgoingMail, Worker, WorkQueue
 
 log = logging.getLogger(__name__)
 
@@ -67,10 +68,17 @@ def worker_lock() -> Iterator[None]:
 
 
 class WorkerLoop:
-    """The worker's loop: runs, uploads, jobs, alerts, mail and a heartbeat."""
+    """The worker's loop: runs, uploads, jobs, alerts and mail of its queues, and a heartbeat."""
 
-    def __init__(self, pool: Executor, threads: Executor, reading: Executor) -> None:
+    def __init__(
+        self,
+        pool: Executor,
+        threads: Executor,
+        reading: Executor,
+        queues: frozenset[str] = ALL_QUEUES,
+    ) -> None:
         self.is_stopping = False
+        self._queues = queues
         self._pool = pool
         self._dispatcher = RunDispatcher(pool, threads)
         self._uploads = UploadRunner(reading, clean_up)
@@ -126,11 +134,13 @@ class WorkerLoop:
     def _round(self) -> None:
         self._tick()
         if self._changes.are_due() or self._uploads.is_due:
-            self._dispatcher.take_waiting()
-            self._jobs.step()
-            self._uploads.step()
-            self._alerts.step()
-            self._mail.step()
+            self._dispatcher.take_waiting(self._queues)
+            if WorkQueue.IMPORTS in self._queues:
+                self._uploads.step()
+            if WorkQueue.JOBS in self._queues:
+                self._jobs.step()
+                self._alerts.step()
+                self._mail.step()
         if self._dispatcher.is_idle:
             if self._memory.release_when_idle():
                 self._pool.restart()  # its processes start again with the next run
@@ -152,7 +162,7 @@ class WorkerLoop:
         now = time.monotonic()
         if now >= self._next_beat:
             self._next_beat = now + HEARTBEAT_SECONDS
-            record_heartbeat()
+            record_heartbeat(self._queues)
         if now >= self._next_minute:
             self._next_minute = now + 60
             Worker.objects.filter(seen_at__lt=timezone.now() - timedelta(days=1)).delete()
@@ -228,7 +238,7 @@ def clean_up() -> None:
     do_each(tasks, lambda task: task(), "cleaning up")
 
 
-def record_heartbeat() -> None:
+def record_heartbeat(queues: frozenset[str] = ALL_QUEUES) -> None:
     """Record that this worker is alive; at first, say how the others differ from it."""
     name = lease.own_name()
     if not Worker.objects.filter(name=name).update(seen_at=Now()):
@@ -236,15 +246,16 @@ def record_heartbeat() -> None:
             name=name,
             seen_at=Now(),
             started_at=Now(),
-            process_count=settings.EVALSITE_WORKER_PROCESSES,
+            process_count=_process_count(queues),
+            queues=[] if queues == ALL_QUEUES else sorted(queues),
             settings=describe_settings(),
         )
         for difference in find_differences():
             log.warning("workers differ: %s", difference)
 
 
-def run_worker(*, with_celery: bool = False) -> None:
-    """Work until SIGTERM or SIGINT, at a lower priority than pages.
+def run_worker(*, with_celery: bool = False, queues: frozenset[str] = ALL_QUEUES) -> None:
+    """Work of these queues until SIGTERM or SIGINT, at a lower priority than pages.
 
     With Celery, shards go to the processes of all such workers, and a data folder may have several.
     Raises AlreadyRunningError, UnsoundError.
@@ -254,17 +265,22 @@ def run_worker(*, with_celery: bool = False) -> None:
     with (
         nullcontext() if with_celery else worker_lock(),
         open_site(),
-        _shard_pool(with_celery=with_celery) as pool,
+        _shard_pool(with_celery=with_celery and WorkQueue.SCORING in queues) as pool,
         ProcessPool(1) as reading,
         ThreadPool() as threads,
     ):
         child_process.use_child_process()
         if connection.vendor == "postgresql":  # other machines may have workers, too
             client_pool.share_limits(EndpointLimits())
-        work = WorkerLoop(pool, threads, reading)
+        work = WorkerLoop(pool, threads, reading, queues)
         signal.signal(signal.SIGTERM, work.stop)
         signal.signal(signal.SIGINT, work.stop)
         work.run_forever()
+
+
+def _process_count(queues: frozenset[str]) -> int:
+    """How many processes of this worker score."""
+    return settings.EVALSITE_WORKER_PROCESSES if WorkQueue.SCORING in queues else 0
 
 
 def _shard_pool(*, with_celery: bool) -> AbstractContextManager[Executor]:

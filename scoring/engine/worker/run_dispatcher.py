@@ -18,8 +18,8 @@ from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.outputs import generation
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.runs import follow_up, notifications, planning
-from scoring.engine.runs.progress import has_other_workers
-from scoring.engine.runs.requirements import run_needs_services
+from scoring.engine.runs.progress import ALL_QUEUES, has_other_workers
+from scoring.engine.runs.requirements import queue_of, run_needs_services
 from scoring.engine.runs.summaries import summarize_run
 from scoring.engine.services.team_services import open_run_services
 from scoring.engine.worker.shard_scheduler import (
@@ -28,12 +28,13 @@ from scoring.engine.worker.shard_scheduler import (
     ShardScheduler,
     all_futures,
 )
-from scoring.models import Attempt, OutputSetState, Run, RunState, Shard
+from scoring.models import Attempt, OutputSetState, Run, RunState, Shard, WorkQueue
 from scoring.models.base import now_after
 
 log = logging.getLogger(__name__)
 
 REPORT_SECONDS: Final = 1.0  # how often the cause of a standstill is written
+NOT_RUNS: Final = frozenset({WorkQueue.IMPORTS, WorkQueue.JOBS})
 LEAVE_SECONDS: Final = 60.0  # until a run that cannot be given up is tried again
 
 
@@ -68,8 +69,8 @@ class RunDispatcher:
             self._computing.works.append(work)
         return True
 
-    def take_waiting(self) -> None:
-        """Take every run that is ready and not leased, the oldest first.
+    def take_waiting(self, queues: frozenset[str] = ALL_QUEUES) -> None:
+        """Take every run of these queues that is ready and not leased, the oldest first.
 
         Where there are other workers, one that is busy takes one at a time.
         """
@@ -77,10 +78,14 @@ class RunDispatcher:
         left = [run for run, until in self._left_until.items() if now < until]
         mine = [work.run.pk for work in self._works()]
         ready = Run.objects.unfinished().exclude(output_set__state=OutputSetState.LOADING)
+        if queues != ALL_QUEUES:
+            ready = ready.exclude(lease.is_current())
         for run in ready.exclude(pk__in=[*mine, *left]).order_by("pk"):
+            if queues != ALL_QUEUES and queue_of(run) not in queues:
+                continue
             self._guard(run, partial(self.take, run))
             is_busy = any(scheduler.is_busy for scheduler in self._schedulers)
-            if is_busy and has_other_workers():
+            if is_busy and has_other_workers(queues - NOT_RUNS):
                 return
 
     def step(self, timeout: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.conf import settings
@@ -10,8 +11,10 @@ from django.db import connection
 
 from scoring.engine.backups.integrity import UnsoundError
 from scoring.engine.processes.supervisor import exit_with_parent
+from scoring.engine.runs.progress import ALL_QUEUES
 from scoring.engine.worker import main as worker_main
 from scoring.management.console import reporting_disk_full, usage_error
+from scoring.models import WorkQueue
 
 
 class Command(BaseCommand):
@@ -24,6 +27,14 @@ class Command(BaseCommand):
             action="store_true",
             help="Share the shards of all runs with such workers on other machines, through the"
             " broker that CELERY_BROKER_URL names. Needs PostgreSQL.",
+        )
+        parser.add_argument(
+            "--queues",
+            type=_queues,
+            default=ALL_QUEUES,
+            metavar="NAMES",
+            help="Leave other work to other workers: " + ", ".join(WorkQueue) + ", or several of"
+            " them with commas. All unless given.",
         )
         parser.add_argument(
             "--parent-fd",
@@ -39,11 +50,18 @@ class Command(BaseCommand):
             _require_broker()
         try:
             with reporting_disk_full():
-                worker_main.run_worker(with_celery=options["celery"])
+                worker_main.run_worker(with_celery=options["celery"], queues=options["queues"])
         except worker_main.AlreadyRunningError:
             raise usage_error("another worker works on this data folder") from None
         except UnsoundError as fault:
             raise usage_error(str(fault)) from None
+
+
+def _queues(text: str) -> frozenset[str]:
+    names = frozenset(name.strip() for name in text.split(",") if name.strip())
+    if not names or names - ALL_QUEUES:
+        raise ArgumentTypeError(f"name some of {', '.join(WorkQueue)}, with commas between")
+    return names
 
 
 def _require_broker() -> None:

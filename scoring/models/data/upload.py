@@ -88,16 +88,28 @@ class Upload(AddressedRow):
         return self.state in WORKING
 
 
+class WorkQueue(models.TextChoices):
+    """Kinds of work, each of which a worker takes or leaves to others."""
+
+    SCORING = "scoring"  # runs that compute
+    JUDGES = "judges"  # runs that ask models
+    EMBEDDINGS = "embeddings"  # runs that embed
+    IMPORTS = "imports"
+    JOBS = "jobs"  # what people ask for besides, alerts and mail
+
+
 class Worker(models.Model):
     """A worker and when it was last seen alive. `process_count` of its processes score.
 
-    `settings` are what it has to have in common with the others: by name, a value or a digest.
+    It takes work of `queues`, of all where it names none. `settings` are what it has to have in
+    common with the others: by name, a value or a digest.
     """
 
     name = models.CharField(max_length=80, unique=True)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
     process_count = models.PositiveSmallIntegerField(default=0)
+    queues = models.JSONField(default=list, blank=True)
     settings = models.JSONField(default=dict, blank=True)
 
     def __str__(self) -> str:

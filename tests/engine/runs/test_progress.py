@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -11,10 +12,12 @@ from scoring.engine.runs.execution import execute_shard
 from scoring.engine.runs.progress import (
     NO_WORKER,
     count_worker_processes,
-    is_worker_alive,
+    find_worker_problem,
+    has_other_workers,
+    live_workers,
     run_progress,
 )
-from scoring.models import OutputSet, Run, Shard, Worker
+from scoring.models import OutputSet, Run, Shard, Worker, WorkQueue
 from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
 from tests.support.fixtures.spy import Spy
 
@@ -27,9 +30,9 @@ def run(make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPa
     return make_run(["yes"] * 5, make_scorer("exact_match"))
 
 
-def worker(seconds_ago: float, name: str = "elsewhere:1") -> None:
+def worker(seconds_ago: float, name: str = "elsewhere:1", queues: Sequence[str] = ()) -> None:
     seen = timezone.now() - timedelta(seconds=seconds_ago)
-    Worker.objects.create(name=name, started_at=seen, seen_at=seen)
+    Worker.objects.create(name=name, started_at=seen, seen_at=seen, queues=list(queues))
 
 
 def test_progress_is_counted_from_done_shards(run: Run) -> None:
@@ -103,14 +106,45 @@ class TestCause:
         assert run_progress(run).cause is None
 
 
+class TestQueues:
+    LACKING = "no worker that takes {0}: start `manage.py worker --queues {0}`"
+
+    def test_a_run_that_no_living_worker_takes_says_so(self, run: Run) -> None:
+        worker(5, queues=["judges", "jobs"])
+        assert run_progress(run).cause == self.LACKING.format("scoring")
+        worker(5, "elsewhere:2", ["scoring"])
+        assert run_progress(run).cause == "waiting for the worker"
+
+    def test_a_run_that_one_takes_waits_for_it(
+        self, make_run: MakeRun, make_scorer: MakeScorer
+    ) -> None:
+        judged = make_run(["yes"], make_scorer("factuality", model="m"))
+        worker(5, queues=["judges"])
+        assert run_progress(judged).cause == "waiting for the worker"
+
+    def test_what_nobody_takes_is_found(self) -> None:
+        assert find_worker_problem() == NO_WORKER
+        worker(5, queues=["scoring", "judges", "jobs"])
+        assert find_worker_problem(WorkQueue.JOBS) == ""
+        assert find_worker_problem(WorkQueue.IMPORTS) == self.LACKING.format("imports")
+        assert find_worker_problem() == self.LACKING.format("embeddings,imports")
+        worker(5, "elsewhere:2")
+        assert find_worker_problem() == ""
+
+    def test_others_count_that_take_the_same(self) -> None:
+        worker(5, queues=["imports"])
+        assert has_other_workers()
+        assert not has_other_workers(frozenset({"scoring", "judges"}))
+
+
 @pytest.mark.parametrize(("seconds_ago", "alive"), [(0, True), (15, True), (25, False)])
 def test_a_worker_is_alive_when_it_said_so_lately(seconds_ago: float, alive: bool) -> None:
     worker(seconds_ago)
-    assert is_worker_alive() is alive
+    assert bool(live_workers()) is alive
 
 
 def test_no_worker_is_not_alive() -> None:
-    assert not is_worker_alive()
+    assert not live_workers()
 
 
 def test_the_processes_of_living_workers_are_counted() -> None:

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.runs.requirements import needs_generation, run_needs_services, scorer_families
+from scoring.engine.runs.requirements import (
+    needs_generation,
+    queue_of,
+    run_needs_services,
+    scorer_families,
+)
 from scoring.models import AttemptKind, Generation
 from tests.support.fixtures.runs import MakeRun, MakeScorer
 
@@ -53,3 +58,33 @@ def test_outputs_are_made_before_they_are_scored_and_in_a_retry(
     for number, kind in enumerate(kinds, start=1):
         run.attempts.create(number=number, kind=kind)
     assert needs_generation(run) == run_needs_services(run) == is_needed
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("kinds", "queue"),
+    [
+        (["exact_match"], "scoring"),
+        (["exact_match", "factuality"], "judges"),
+        (["reference_match", "exact_match"], "embeddings"),
+        (["reference_match", "factuality"], "embeddings"),
+    ],
+)
+def test_a_run_is_taken_by_workers_that_can_do_all_of_it(
+    make_run: MakeRun, make_scorer: MakeScorer, kinds: list[str], queue: str
+) -> None:
+    configs: dict[str, dict[str, str]] = {"factuality": {"model": "m"}}
+    run = make_run(["yes"], *(make_scorer(kind, **configs.get(kind, {})) for kind in kinds))
+    assert queue_of(run) == queue
+
+
+@pytest.mark.django_db
+def test_a_run_that_makes_its_outputs_changes_its_queue(
+    make_run: MakeRun, make_scorer: MakeScorer
+) -> None:
+    run = make_run(["yes"], make_scorer("exact_match"))
+    Generation.objects.create(output_set=run.output_set, model="m", template="{{ input }}")
+    assert queue_of(run) == "judges"
+    for number, kind in enumerate((AttemptKind.GENERATE, AttemptKind.SCORE), start=1):
+        run.attempts.create(number=number, kind=kind)
+    assert queue_of(run) == "scoring"

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from scoring.engine.runs import planning
-from scoring.engine.runs.progress import is_worker_alive
+from scoring.engine.runs.progress import live_workers
 from scoring.engine.worker import main as worker_main
 from scoring.engine.worker.main import DatabaseChanges, WorkerLoop
 from scoring.models import Run, RunState, Score, Team, Worker
@@ -109,7 +109,7 @@ class TestFullDisk:
         for _ in range(3):
             work.try_round()
         assert state_of(run) == RunState.QUEUED
-        assert is_worker_alive()
+        assert live_workers()
         assert caplog.text.count("no room on the site's disk") == 1
         full.append(False)
         wait_until(lambda: (work.try_round(), state_of(run))[1] == RunState.FINISHED)

@@ -152,6 +152,35 @@ def test_a_busy_worker_leaves_runs_to_others(make_run: MakeRun, make_scorer: Mak
     assert leased.count() == 3
 
 
+def test_a_worker_takes_runs_of_its_queues(make_run: MakeRun, make_scorer: MakeScorer) -> None:
+    computing = make_run(["yes"], make_scorer("exact_match"), name="computing")
+    asking = make_run(["yes"], make_scorer("factuality", model="m"), name="asking")
+    dispatcher = RunDispatcher(InlineExecutor(), InlineExecutor())
+    leased = Run.objects.exclude(lease_owner="")
+    dispatcher.take_waiting(frozenset({"imports"}))
+    assert not leased.exists()
+    dispatcher.take_waiting(frozenset({"judges", "jobs"}))
+    assert list(leased) == [asking]
+    dispatcher.take_waiting(frozenset({"scoring"}))
+    assert list(leased.order_by("pk")) == [computing, asking]
+    dispatcher.stop(0)
+
+
+def test_a_busy_worker_leaves_nothing_to_those_that_do_not_take_it(
+    make_run: MakeRun, make_scorer: MakeScorer
+) -> None:
+    scorer = make_scorer("exact_match")
+    for name in ("a", "b", "c"):
+        make_run(["yes"] * 6, scorer, name=name)
+    Worker.objects.create(
+        name="elsewhere:1", started_at=Now(), seen_at=Now(), queues=["imports", "judges"]
+    )
+    dispatcher = RunDispatcher(InlineExecutor())
+    dispatcher.take_waiting(frozenset({"scoring", "imports"}))
+    assert Run.objects.exclude(lease_owner="").count() == 3
+    dispatcher.stop(0)
+
+
 def test_a_run_lost_to_another_process_is_dropped(run_of_yes: RunOfYes) -> None:
     run = run_of_yes(6)
     dispatcher = RunDispatcher(InlineExecutor())

@@ -44,6 +44,14 @@ def test_a_site_without_a_live_worker_says_so(
     assert answer.json() == {"healthy": False, "database": True, "worker": False, "disk": True}
 
 
+def test_work_that_nobody_takes_is_not_healthy(client: Client, db: None) -> None:
+    seen(0)
+    Worker.objects.update(queues=["scoring", "imports", "jobs"])
+    assert client.get(URL).json()["worker"] is False
+    Worker.objects.update(queues=["scoring", "judges", "embeddings", "imports", "jobs"])
+    assert client.get(URL).json()["worker"] is True
+
+
 def test_a_site_without_its_database_says_so(client: Client, db: None) -> None:
     def fail(*_: object) -> None:
         raise DatabaseError("disk I/O error")

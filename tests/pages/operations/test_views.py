@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from django.test import Client
@@ -21,10 +21,10 @@ def administrator(db: None, browser_of: Callable[[User], Client]) -> Client:
     return browser_of(User.objects.create_superuser("root@example.org", "correct horse 9"))
 
 
-def add_worker(name: str, **settings: str) -> None:
-    now = timezone.now()
+def add_worker(name: str, queues: Sequence[str] = (), **settings: str) -> None:
+    seen = {"started_at": timezone.now(), "seen_at": timezone.now()}
     Worker.objects.create(
-        name=name, started_at=now, seen_at=now, process_count=3, settings=settings
+        name=name, process_count=3, queues=list(queues), settings=settings, **seen
     )
 
 
@@ -35,6 +35,17 @@ def test_an_administrator_of_the_site_sees_queues_and_workers(administrator: Cli
         assert said in page
     assert 'hx-trigger="every 5s"' in page
     assert "not the same everywhere" not in page
+
+
+def test_it_says_what_each_worker_takes_and_what_nobody_does(administrator: Client) -> None:
+    add_worker("a:1", ["judges", "scoring"])
+    page = administrator.get(URL).content.decode()
+    assert '<td data-label="takes">judges, scoring</td>' in page
+    assert "No worker that takes embeddings,imports,jobs: start" in page
+    add_worker("b:1")
+    page = administrator.get(URL).content.decode()
+    assert '<td data-label="takes">everything</td>' in page
+    assert "No worker" not in page
 
 
 def test_a_site_without_a_worker_says_so(administrator: Client) -> None:

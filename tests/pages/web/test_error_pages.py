@@ -61,7 +61,7 @@ def test_an_error_of_the_site_is_in_its_log(
     (handler,) = [handler for handler in handlers if handler.name == "stderr"]
     written = StringIO()
     monkeypatch.setattr(cast("logging.StreamHandler[StringIO]", handler), "stream", written)
-    monkeypatch.setattr(health, "is_worker_alive", fail)
+    monkeypatch.setattr(health, "live_queues", fail)
     client.raise_request_exception = False
     answer = client.get("/healthz")
     assert answer.status_code == 500

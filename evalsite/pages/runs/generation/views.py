@@ -22,7 +22,7 @@ from scoring.engine.jobs import job_queue
 from scoring.engine.outputs import prompt_preview
 from scoring.engine.outputs.prompt_preview import FilledPrompt, MissingValues
 from scoring.engine.runs.progress import find_worker_problem
-from scoring.models import DatasetVersion, Job, JobKind, Role, User
+from scoring.models import DatasetVersion, Job, JobKind, Role, User, WorkQueue
 from scoring.models.scorers.connection import environment_endpoint
 
 MAX_OPEN_TRYOUTS: Final = 3  # unfinished tries of one person
@@ -137,7 +137,7 @@ def _try_prompt(preview: Preview, position: str, by: User) -> PromptTryout:
     prompt = next((prompt for prompt in preview.prompts if str(prompt.position) == position), None)
     if prompt is None or prompt.problem:
         return PromptTryout(notice=f"Not tried: {prompt.problem if prompt else 'no such case'}.")
-    if problem := find_worker_problem():
+    if problem := find_worker_problem(WorkQueue.JOBS):
         return PromptTryout(notice=f"Not tried, for there is {problem}.")
     unfinished = Job.objects.unfinished().filter(requested_by=by, kind=JobKind.TRY_PROMPT)
     if unfinished.count() >= MAX_OPEN_TRYOUTS:
