@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
+from subprocess import DEVNULL
 from typing import Any, Final, NamedTuple
 
 from rounds import ROOT, TICKS, make_suite, new_site, print_head, print_machine, print_row
@@ -99,7 +100,10 @@ def workers(setup: Setup, broker: RabbitMQ) -> Iterator[None]:
     if setup.is_celery:
         environment["CELERY_BROKER_URL"] = broker.url
         command.append("--celery")
-    started = [subprocess.Popen(command, env=environment) for _ in range(setup.workers)]
+    started = [
+        subprocess.Popen(command, env=environment, stdout=DEVNULL, stderr=DEVNULL)
+        for _ in range(setup.workers)
+    ]
     try:
         while Worker.objects.count() < setup.workers:
             time.sleep(0.1)

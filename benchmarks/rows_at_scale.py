@@ -64,32 +64,35 @@ def measure(sizes: list[int]) -> None:
                "50 worst, ms", "one score, ms", "a run removed, s")  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute("CREATE EXTENSION IF NOT EXISTS pageinspect")
-        runs, seconds = 0, list[float]()
+        runs, seconds, removed = 0, list[float](), set[int]()
         for size in sizes:
             while runs * A_RUN < size:
                 seconds.append(timed(lambda: store(cursor, runs)))  # noqa: B023
                 runs += 1
-            print_row(f"{size:,}", *cells(cursor, runs, seconds[-LAST:]))
+            print_row(f"{size:,}", *cells(cursor, runs, removed, seconds[-LAST:]))
 
 
 def store(cursor: Any, run: int) -> None:
     cursor.execute(STORE, {"scorer": SCORERS * run + 1, "output": CASES * run + 1})
 
 
-def cells(cursor: Any, runs: int, seconds: list[float]) -> list[str]:
+def cells(cursor: Any, runs: int, removed: set[int], seconds: list[float]) -> list[str]:
+    """One more run is removed then."""
     chance = random.Random(SEED)
+    there = [run for run in range(runs) if run not in removed]
     cursor.execute("SELECT pg_relation_size('scoring_score')")
     (table,) = cursor.fetchone()
     cursor.execute(INDEXES)
     indexes = cursor.fetchall()
     worst, one = [], []
     for _ in range(READS):
-        run = chance.randrange(runs)
+        run = chance.choice(there)
         scorer = SCORERS * run + 1 + chance.randrange(SCORERS)
         output = CASES * run + 1 + chance.randrange(CASES)
         worst.append(timed(lambda: read(cursor, WORST, scorer)))  # noqa: B023
         one.append(timed(lambda: read(cursor, ONE, scorer, output)))  # noqa: B023
-    first = SCORERS * chance.randrange(runs) + 1
+    removed.add(run := chance.choice(there))
+    first = SCORERS * run + 1
     removal = timed(lambda: cursor.execute(REMOVE, [first, first + SCORERS - 1]))
     return [
         f"{A_RUN / median(seconds):,.0f}",

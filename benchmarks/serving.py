@@ -1,6 +1,7 @@
 """How long people wait for pages, from the real server over loopback, idle and while runs score.
 
     python benchmarks/serving.py [--people 200] [--think 10] [--seconds 30] [--cases 20000]
+                                 [--only-scoring]
 
 Starts `manage.py start` on a fresh folder with the demo. People with sessions of their own open a
 page, think for a while, exponentially spread, and open the next, over connections they keep. Then
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -49,6 +50,7 @@ def main() -> None:
     parser.add_argument("--think", type=float, default=10.0)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--cases", type=int, default=20_000)
+    parser.add_argument("--only-scoring", action="store_true", help="leave out the idle site")
     given = parser.parse_args()
     people, seconds = min(given.people, MAX_PEOPLE), min(given.seconds, MAX_SECONDS)
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +60,8 @@ def main() -> None:
 
         django.setup()
         with site() as (port, pid):
-            measure(port, pid, people, given.think, seconds, given.cases)
+            names = ["runs score"] if given.only_scoring else ["nothing scores", "runs score"]
+            measure(port, pid, people, given.think, seconds, given.cases, names)
 
 
 @contextmanager
@@ -96,14 +99,22 @@ def _answers(port: int) -> bool:
         return False
 
 
-def measure(port: int, pid: int, people: int, think: float, seconds: float, cases: int) -> None:
+def measure(
+    port: int,
+    pid: int,
+    people: int,
+    think: float,
+    seconds: float,
+    cases: int,
+    names: Sequence[str],
+) -> None:
     cookies, urls = sessions(), pages()
     load = os.getloadavg()[0]
     print(f"Load of the machine before: {load:.1f}\n")
     print("| while | pages/s | p50, ms | p95 | p99 | faults | web CPU, ms a page | worker CPU, s "
           "| other programs |")  # fmt: skip
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-    for name in ("nothing scores", "runs score"):
+    for name in names:
         stop = threading.Event()
         if name == "runs score":
             scoring = threading.Thread(target=keep_scoring, args=[cases, stop], daemon=True)
