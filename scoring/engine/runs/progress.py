@@ -122,10 +122,11 @@ def live_queues() -> frozenset[str]:
 
 def _describe_lack(needed: Iterable[str], taken: frozenset[str]) -> str:
     """Which of the needed queues nobody takes; empty where all are taken."""
-    lacking = ",".join(queue for queue in WorkQueue if queue in needed and queue not in taken)
+    lacking = [queue for queue in WorkQueue if queue in needed and queue not in taken]
     if not lacking or not taken:
         return NO_WORKER if lacking else ""
-    return f"no worker that takes {lacking}: start `manage.py worker --queues {lacking}`"
+    names, option = " or ".join(lacking), ",".join(lacking)
+    return f"no worker that takes {names}: start `manage.py worker --queues {option}`"
 
 
 def has_other_workers(queues: frozenset[str] = ALL_QUEUES) -> bool:

@@ -127,7 +127,8 @@ class TestQueues:
         worker(5, queues=["scoring", "judges", "jobs"])
         assert find_worker_problem(WorkQueue.JOBS) == ""
         assert find_worker_problem(WorkQueue.IMPORTS) == self.LACKING.format("imports")
-        assert find_worker_problem() == self.LACKING.format("embeddings,imports")
+        told = "no worker that takes embeddings or imports: start `manage.py worker --queues "
+        assert find_worker_problem() == f"{told}embeddings,imports`"
         worker(5, "elsewhere:2")
         assert find_worker_problem() == ""
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from scoring.engine.runs.progress import NO_WORKER
 from scoring.models import User, Worker
+from tests.pages.runs.steps import with_code
 
 URL = "/operations/"
 
@@ -41,7 +42,7 @@ def test_it_says_what_each_worker_takes_and_what_nobody_does(administrator: Clie
     add_worker("a:1", ["judges", "scoring"])
     page = administrator.get(URL).content.decode()
     assert '<td data-label="takes">judges, scoring</td>' in page
-    assert "No worker that takes embeddings,imports,jobs: start" in page
+    assert "No worker that takes embeddings or imports or jobs: start <code>" in page
     add_worker("b:1")
     page = administrator.get(URL).content.decode()
     assert '<td data-label="takes">everything</td>' in page
@@ -50,7 +51,7 @@ def test_it_says_what_each_worker_takes_and_what_nobody_does(administrator: Clie
 
 def test_a_site_without_a_worker_says_so(administrator: Client) -> None:
     page = administrator.get(URL).content.decode()
-    assert NO_WORKER.capitalize() in page
+    assert with_code(NO_WORKER.capitalize()) in page
     assert "None is alive." in page
 
 
