@@ -25,7 +25,7 @@ from scoring.engine.runs.progress import count_worker_processes
 from scoring.engine.services.team_services import RunStoppedError
 from scoring.engine.worker.celery_processes import CeleryProcesses
 from scoring.engine.worker.celery_tasks import score_shard
-from scoring.engine.worker.shard_scheduler import ShardError
+from scoring.engine.worker.shard_scheduler import NOT_STORED, NotStoredError, ShardError
 from scoring.models import RunState, Shard
 
 log = logging.getLogger(__name__)
@@ -144,6 +144,8 @@ class CeleryPool:
         elif message.sent_at is None:
             self._send(message, shard)
             return False
+        elif shard.fault == NOT_STORED:
+            message.future.set_exception(NotStoredError(NOT_STORED))
         elif shard.fault:
             message.future.set_exception(ShardError(shard.fault))
         else:

@@ -18,6 +18,7 @@ from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.runs.execution import execute_shard, fail_shard
 from scoring.engine.worker.celery_app import app
 from scoring.engine.worker.shard_scheduler import (
+    NOT_STORED,
     PAUSE_SECONDS,
     SHARD_SECONDS,
     describe_fault,
@@ -61,9 +62,11 @@ def score_shard(task: ScoringTask, shard_id: int) -> None:
         if shard := _begin(shard_id):
             _execute(shard)
     except Exception as fault:
-        if is_unwritable(fault):
+        if not is_unwritable(fault):
+            raise
+        log.warning("shard %s cannot be stored: %s", shard_id, fault)
+        if not _give_back(shard_id):
             raise task.retry(exc=fault, countdown=PAUSE_SECONDS) from fault
-        raise
 
 
 def _begin(shard_id: int) -> Shard | None:
@@ -87,9 +90,21 @@ def _execute(shard: Shard) -> None:
             if is_unwritable(fault):
                 raise
             log.warning("shard %s failed", shard.pk, exc_info=fault)
-            text = clean_reason(describe_fault(fault))
-            failed = Shard.objects.filter(pk=shard.pk)
-            failed.update(fault=text, lease_owner="", lease_expires_at=None)
+            _leave(shard.pk, clean_reason(describe_fault(fault)))
+
+
+def _give_back(shard_id: int) -> bool:
+    """Leave it to the dispatcher, as if not begun. False where not even that can be stored."""
+    try:
+        return _leave(shard_id, NOT_STORED, start_count=F("start_count") - 1)
+    except Error:
+        return False
+
+
+def _leave(shard_id: int, fault: str, **changes: Any) -> bool:
+    """End the lease of the shard, if it is ours, with what went wrong."""
+    ours = Shard.objects.filter(pk=shard_id, lease_owner=lease.own_name())
+    return bool(ours.update(fault=fault, lease_owner="", lease_expires_at=None, **changes))
 
 
 @contextmanager

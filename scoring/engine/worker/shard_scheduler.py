@@ -36,6 +36,10 @@ class ShardError(Exception):
         self.text = text
 
 
+class NotStoredError(Exception):
+    """Another process could not store what a shard's scorers said."""
+
+
 @dataclass(eq=False)
 class RunWork:
     """A run being worked on. `suspects` are the shards under way when a pool process died; each is
@@ -156,12 +160,12 @@ class ShardScheduler:
             return
         work, shard = task.work, task.shard
         log.warning("run %s: shard %s failed: %s", work.run.uuid, shard, fault)
-        if is_unwritable(fault):  # the scorers are innocent
+        if isinstance(fault, NotStoredError) or is_unwritable(fault):  # the scorers are innocent
             self._paused_until = time.monotonic() + PAUSE_SECONDS
             self._is_unstored = True
             work.waiting.append(shard)
         else:
-            self._count_try(task, "scorer_failed", describe_fault(fault))
+            self._count_try(task, "scorer_failed", describe_fault(fault), task.work.waiting)
 
     def _handle_crash(self, crashed: list[ShardTask]) -> None:
         """A pool process died, and with it the whole pool: the shards under way are suspects."""
@@ -172,7 +176,8 @@ class ShardScheduler:
         if len(crashed) == 1:
             (task,) = crashed
             log.warning("run %s: a process died on shard %s", task.work.run.uuid, task.shard)
-            self._count_try(task, "worker_crashed", "the process that scored it died")
+            reason = "the process that scored it died"
+            self._count_try(task, "worker_crashed", reason, task.work.suspects)
             return
         for task in crashed:
             task.work.suspects.append(task.shard)
@@ -195,14 +200,15 @@ class ShardScheduler:
         for task in others:
             task.work.waiting.appendleft(task.shard)
 
-    def _count_try(self, task: ShardTask, code: str, reason: str) -> None:
+    def _count_try(self, task: ShardTask, code: str, reason: str, again: deque[int]) -> None:
+        """Let the shard be tried again; after the last time its scores are errors."""
         shard = task.shard
         Shard.objects.filter(pk=shard).update(try_count=F("try_count") + 1)
         tries = Shard.objects.filter(pk=shard).values_list("try_count", flat=True).first()
         if tries is None:  # the run was deleted meanwhile
             return
         if tries < MAX_TRIES:
-            task.work.suspects.append(shard)
+            again.append(shard)
         else:
             self._fail_shard(task, code, f"{reason}, {tries} times")
 

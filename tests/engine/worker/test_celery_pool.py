@@ -14,7 +14,7 @@ from scoring.engine.runs.execution import execute_shard
 from scoring.engine.services.team_services import RunStoppedError
 from scoring.engine.worker import celery_pool
 from scoring.engine.worker.celery_pool import BROKER_LOST, RESEND_SECONDS, CeleryPool
-from scoring.engine.worker.shard_scheduler import ShardError
+from scoring.engine.worker.shard_scheduler import NOT_STORED, NotStoredError, ShardError
 from scoring.models import Run, RunState, Shard
 from tests.support.fixtures.runs import RunOfYes
 
@@ -130,6 +130,17 @@ def test_a_fault_is_the_futures_and_does_not_last(
     pool.look()
     pool.look()
     assert (sent.ids, again.done()) == ([shard.pk] * 2, False)
+
+
+def test_what_could_not_be_stored_is_no_fault_of_the_scorers(
+    shard: Shard, sent: Sent, clock: list[float]
+) -> None:
+    pool = CeleryPool()
+    future = pool.submit(execute_shard, shard.pk)
+    pool.look()
+    Shard.objects.update(fault=NOT_STORED)
+    pool.look()
+    assert isinstance(future.exception(0), NotStoredError)
 
 
 def test_shards_of_a_run_that_has_ended_are_not_waited_for(

@@ -17,7 +17,7 @@ from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
 from scoring.engine.worker import celery_tasks
 from scoring.engine.worker.celery_tasks import MAX_STARTS, score_shard
-from scoring.engine.worker.shard_scheduler import PAUSE_SECONDS
+from scoring.engine.worker.shard_scheduler import NOT_STORED, PAUSE_SECONDS
 from scoring.models import Run, RunState, Score, Shard
 from tests.support.fixtures.runs import RunOfYes
 from tests.support.waiting import wait_until
@@ -96,12 +96,32 @@ def test_a_fault_is_told_and_the_shard_is_free_again(
     assert (shard.fault, shard.start_count, shard.done_at is None) == ("", 2, False)
 
 
-def test_a_database_out_of_reach_is_nobodys_fault(
+def test_what_cannot_be_stored_is_left_to_the_dispatcher(
     shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As often as it takes: no process has died."""
+    full = OperationalError("could not extend file")
+    monkeypatch.setattr(celery_tasks, "execute_shard", failing(full))
+    for _ in range(MAX_STARTS + 1):
+        score_shard(shard.pk)
+    shard.refresh_from_db()
+    assert (shard.fault, shard.lease_owner, shard.start_count) == (NOT_STORED, "", 0)
+    assert shard.done_at is None
+
+
+@pytest.mark.parametrize("step", ["lease.acquire", "execute_shard"])
+def test_a_database_out_of_reach_is_nobodys_fault(
+    shard: Shard, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Celery tries again a little later."""
     fault = OperationalError("database is locked")
-    monkeypatch.setattr(celery_tasks, "execute_shard", failing(fault))
+
+    def fail(*_: object, **__: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(f"scoring.engine.worker.celery_tasks.{step}", fail)
+    if step == "execute_shard":
+        monkeypatch.setattr(celery_tasks, "_leave", fail)
     asked: list[dict[str, Any]] = []
 
     def retry(**how: Any) -> Exception:

@@ -17,6 +17,8 @@ from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.engine.worker.shard_scheduler import NOT_STORED
 from scoring.models import Run, RunState, Score, Worker
 from tests.conftest import MakeOutputs
+from tests.support.broker_server import Broker
+from tests.support.fixtures.brokers import rabbitmq
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
 from tests.support.fixtures.sites import Site
 from tests.support.full_disk import SmallDisk, small_disk
@@ -24,6 +26,8 @@ from tests.support.outages import control_server
 from tests.support.postgresql_server import UNPRIVILEGED
 from tests.support.private_server import unprivileged
 from tests.support.waiting import wait_until
+
+__all__ = ["rabbitmq"]
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -71,8 +75,28 @@ def run(disk: SmallDisk, make_run: MakeRun, make_scorer: MakeScorer) -> Run:
 def test_a_run_goes_on_once_there_is_room(
     disk: SmallDisk, run: Run, site: Site, make_outputs: MakeOutputs
 ) -> None:
+    _is_finished_later(disk, run, site, make_outputs)
+
+
+@pytest.mark.broker
+@pytest.mark.long("a worker waits for room, and scores")
+def test_behind_a_broker_it_does_so_too(
+    disk: SmallDisk, run: Run, site: Site, make_outputs: MakeOutputs, rabbitmq: Broker
+) -> None:
+    _is_finished_later(disk, run, site, make_outputs, "--celery", CELERY_BROKER_URL=rabbitmq.url)
+
+
+def _is_finished_later(
+    disk: SmallDisk,
+    run: Run,
+    site: Site,
+    make_outputs: MakeOutputs,
+    *options: str,
+    **environment: str,
+) -> None:
+    """By a worker with these options, whose scores are those of a calm one."""
     disk.fill_up()
-    worker = site.start("worker")
+    worker = site.start("worker", *options, **environment)
     wait_until(lambda: Run.objects.get(pk=run.pk).stall_reason == NOT_STORED)
     assert "could not extend file" in site.log
     disk.make_room()

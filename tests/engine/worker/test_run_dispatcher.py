@@ -20,7 +20,12 @@ from scoring.engine.processes.process_pool import InlineExecutor, ProcessPool
 from scoring.engine.runs import planning
 from scoring.engine.worker import run_dispatcher, shard_scheduler
 from scoring.engine.worker.run_dispatcher import RunDispatcher, run_to_end
-from scoring.engine.worker.shard_scheduler import NOT_STORED, RunWork, ShardScheduler
+from scoring.engine.worker.shard_scheduler import (
+    NOT_STORED,
+    NotStoredError,
+    RunWork,
+    ShardScheduler,
+)
 from scoring.models import (
     Attempt,
     AuditEntry,
@@ -326,14 +331,22 @@ class TestFaults:
         assert rows_of(run)[0][6:8] == ("scorer_failed", "ValueError: what it said, 3 times")
         assert (run.error_count, pool.restarts) == (2, 0)
 
+    def test_meanwhile_the_others_go_on(self, run_of_yes: RunOfYes) -> None:
+        run = run_of_yes(6)
+        pool = Recorder()
+        pool.faults["first", 1] = [ValueError("what it said") for _ in range(9)]
+        run_to_end(run, pool)
+        assert pool.asked == [("first", n) for n in (1, 2, 3, 1, 1)]
+
+    @pytest.mark.parametrize("fault", [OperationalError("disk is full"), NotStoredError()])
     def test_a_database_that_cannot_be_written_blames_no_scorer(
-        self, run_of_yes: RunOfYes, monkeypatch: pytest.MonkeyPatch
+        self, run_of_yes: RunOfYes, fault: Exception, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(shard_scheduler, "PAUSE_SECONDS", 0.01)
         monkeypatch.setattr(run_dispatcher, "REPORT_SECONDS", 0)
         run = run_of_yes(4)
         pool = Recorder()
-        pool.faults["first", 1] = [OperationalError("disk is full") for _ in range(9)]
+        pool.faults["first", 1] = [fault] * 9
         told: list[str] = []
         run_to_end(run, pool, lambda: told.append(Run.objects.get(pk=run.pk).stall_reason))
         assert (run.state, run.pass_count) == ("finished", 4)
