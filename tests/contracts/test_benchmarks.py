@@ -29,6 +29,7 @@ SMALLEST: Final = {
     "judged_run.py": "",
     "on_postgresql.py": "plans.py --size 300",
     "pages.py": "--size 300 --rounds 1",
+    "peers.py": "--cases 20 --characters 50 --rounds 1",
     "report.py": "--size 300 --rounds 1",
     "run_cost.py": "--sizes 20 --characters 50 --rounds 1",
     "score_and_store.py": "--sizes 200 --characters 50 --rounds 1",
