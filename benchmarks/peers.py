@@ -8,7 +8,7 @@ deterministic scorers and stores the results its own way: from the start of its 
 All compare for equality and look for a word; the third is the edit distance where they have it.
 Evalsite's are two commands, `import` and `evaluate`, on a database that is there.
 
-What FOLDER lacks is installed into it first, from PyPI and npm: this takes minutes and a gigabyte.
+What FOLDER lacks is installed into it first, from PyPI and npm: minutes and 2.5 GB.
 After each round its results are opened, and a tool that has not stored every case, or found
 another number of equal texts, ends the benchmark. Peak memory is that of its largest process.
 """

@@ -102,8 +102,8 @@ def _give_back(shard_id: int) -> bool:
 
 
 def _leave(shard_id: int, fault: str, **changes: Any) -> bool:
-    """End the lease of the shard, if it is ours, with what went wrong."""
-    ours = Shard.objects.filter(pk=shard_id, lease_owner=lease.own_name())
+    """End the lease of the shard, if it is open and ours, with what went wrong."""
+    ours = Shard.objects.filter(pk=shard_id, done_at=None, lease_owner=lease.own_name())
     return bool(ours.update(fault=fault, lease_owner="", lease_expires_at=None, **changes))
 
 
