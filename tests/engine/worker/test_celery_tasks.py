@@ -15,6 +15,7 @@ from django.utils import timezone
 from scoring.engine.jobs import lease
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
+from scoring.engine.runs.execution import execute_shard
 from scoring.engine.worker import celery_tasks
 from scoring.engine.worker.celery_tasks import MAX_STARTS, score_shard
 from scoring.engine.worker.shard_scheduler import NOT_STORED, PAUSE_SECONDS
@@ -107,6 +108,26 @@ def test_what_cannot_be_stored_is_left_to_the_dispatcher(
     shard.refresh_from_db()
     assert (shard.fault, shard.lease_owner, shard.start_count) == (NOT_STORED, "", 0)
     assert shard.done_at is None
+
+
+def test_a_shard_that_was_stored_after_all_keeps_no_fault(
+    shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the connection is lost, the database may have committed."""
+
+    def store_and_fail(shard_id: int) -> None:
+        execute_shard(shard_id)
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(celery_tasks, "execute_shard", store_and_fail)
+    monkeypatch.setattr(score_shard, "retry", lambda **_: Retry())
+    with pytest.raises(Retry):
+        score_shard(shard.pk)
+    shard.refresh_from_db()
+    assert shard.done_at
+    assert shard.fault == ""
+    score_shard(shard.pk)
+    assert Score.objects.count() == 2
 
 
 @pytest.mark.parametrize("step", ["lease.acquire", "execute_shard"])
