@@ -274,7 +274,7 @@ def owner_among(machines: list[Machine], run: Run) -> Machine:
 def wait_for_progress(run: Run) -> None:
     """Until one more shard is done, but not all of them."""
     before = done_shards(run)
-    wait_until(lambda: done_shards(run) > before, LONG_SECONDS)
+    wait_until(lambda: done_shards(run) > before or is_finished(run), LONG_SECONDS)
     assert not is_finished(run)
 
 
